@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * nlock.h - locks on Linux futex2 whose hand-off you choose
+ *
+ * This header is the manual. Everything a caller may rely on is said here; the man pages
+ * (nlock.7, nlock_mutex.3) add examples and kernel versions.
+ *
+ *	#include <nlock.h>
+ *	cc prog.c $(pkg-config --cflags --libs nlock)
+ *
+ *	static nlock_mutex_t m;                 // all zero bytes: valid, unlocked, default attributes
+ *
+ *	nlock_mutex_lock(&m);
+ *	counter++;
+ *	nlock_mutex_unlock(&m);
+ *
+ * Conventions
+ *  - A function returns 0 or a positive errno value, as the pthread functions do, unless it says otherwise. It never
+ *    touches errno.
+ *  - A name that ends in _until takes a clock and an absolute time on it.
+ *  - Objects are plain memory: no pointers, no heap, no registration of threads. They may stand
+ *    in static storage, on the heap, in shared memory, at different addresses in different
+ *    processes. They must not be copied or moved while in use.
+ *  - After fork the child may use, unlock or initialise anew what the forking thread held; threads of the parent that were
+ *    waiting for a private object do not count there. Under NLOCK_PLACE_NODE and _FIRST such an object must be
+ *    initialised anew.
+ *  - In a signal handler an object that the interrupted thread was working on must not be used. Others may, if
+ *    nlock_features() has been called once before: the first contended call reads the environment.
+ *  - No function here is a cancellation point.
+ */
+#ifndef NLOCK_H
+#define NLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NLOCK_API __attribute__((visibility("default"), nothrow))
+#define NLOCK_MUST_CHECK __attribute__((warn_unused_result))
+
+/* ------------------------------------------------------------------ attributes
+ *
+ * One 32-bit word holds three independent choices; combine one of each with "|". Zero is the
+ * default of all three: NLOCK_BOUNDED | NLOCK_PLACE_HASH | NLOCK_PRIVATE.
+ */
+typedef uint32_t nlock_attr_t;
+
+/* Hand-off: how often may the waiter at the head be overtaken?
+ *
+ * A release either opens the lock (anyone may take it, also a thread that has just arrived) or
+ * grants it (it stays taken, and only the waiter at the head may claim it). The hand-off
+ * attribute says when an ordinary unlock grants:
+ *
+ *   NLOCK_BOUNDED       when the head has been overtaken NLOCK_BOUND_DEFAULT times, or has lost after it has been the
+ *                       head for NLOCK_BOUND_NS. The default: throughput of a barging lock, no starvation.
+ *   NLOCK_BOUNDED_N(k)  the same with a bound of k overtakings, 0 <= k <= 65535.
+ *   NLOCK_FIFO          always, if anybody waits: a bound of 0. A convoy, once formed, stays while the load lasts: every
+ *                       acquisition then costs a context switch.
+ *   NLOCK_BARGING       never: convoy avoidance. A waiter may starve.
+ *
+ * "The waiter at the head" is the thread that the lock has designated to be next: the first to wait when nobody else does;
+ * afterwards whoever the kernel finds first in its queue. The kernel queues waiters in order of arrival among equals: a
+ * waiter of higher real-time priority goes first, and one that a signal interrupts before it is the head goes to the end.
+ * A thread that still watches, or is on its way to sleep, is not in the queue yet; if all waiters are on their way, a
+ * release opens the lock whatever it was asked to do.
+ */
+#define NLOCK_BOUNDED      ((nlock_attr_t)0x0u)
+#define NLOCK_FIFO         ((nlock_attr_t)0x1u)
+#define NLOCK_BARGING      ((nlock_attr_t)0x2u)
+#define NLOCK_BOUNDED_N(k) \
+	((nlock_attr_t)(0x3u | ((k) < 0 || (k) > 0xffff ? NLOCK_BAD_ATTR : (uint32_t)(k) << 16)))
+
+#define NLOCK_BOUND_DEFAULT 20000   /* overtakings, under NLOCK_BOUNDED */
+#define NLOCK_BOUND_NS      1000000 /* nanoseconds at the head, under NLOCK_BOUNDED and NLOCK_BOUNDED_N */
+
+/* Placement: in which of the kernel's hash tables do waiters queue?
+ *
+ *   NLOCK_PLACE_HASH     the process's private hash (Linux 6.17) or the global one. Always works.
+ *   NLOCK_PLACE_NODE(n)  the global table of NUMA node n, 0 <= n <= 1023, for ever.
+ *   NLOCK_PLACE_FIRST    the global table of the node of the first waiter; chosen anew each time
+ *                        that a thread starts to wait and nobody else does.
+ *   NLOCK_PLACE_MPOL     the table of the node that the memory policy of the object's own mapping
+ *                        prefers, if it has one. The policy must not change while anybody waits, and
+ *                        kernels before 6.18.21 and 6.19.11 have a fault here (CVE-2026-23415):
+ *                        ask for it only where you know both.
+ *
+ * NODE and FIRST need Linux 6.16 with futex2, an object aligned to 8 bytes, and have a stronger rule for
+ * the end of life, see nlock_mutex_destroy. They never use the private hash.
+ * Placement is where waiters queue, not where the object's memory is: that is the caller's.
+ */
+#define NLOCK_PLACE_HASH ((nlock_attr_t)0x0u)
+#define NLOCK_PLACE_NODE(n) \
+	((nlock_attr_t)(0x4u | ((n) < 0 || (n) > 0x3ff ? NLOCK_BAD_ATTR : (uint32_t)(n) << 6)))
+#define NLOCK_PLACE_FIRST ((nlock_attr_t)0x8u)
+#define NLOCK_PLACE_MPOL  ((nlock_attr_t)0xcu)
+
+/* Sharing: a PRIVATE object is used by the threads of one process through one mapping. A SHARED one may be used by
+ * several processes, or through several mappings of its page. nlock offers no robust locks: a process that is killed while
+ * it holds a shared lock leaves it locked for ever, and one that is killed while it waits is still counted as a waiter, to
+ * whom the lock may be granted; lock_until still returns then. */
+#define NLOCK_PRIVATE ((nlock_attr_t)0x00u)
+#define NLOCK_SHARED  ((nlock_attr_t)0x10u)
+
+/* Never valid: what the macros above yield for an argument out of range, so that init can refuse it. */
+#define NLOCK_BAD_ATTR 0x20u
+
+/* ------------------------------------------------------------------ mutex
+ *
+ * Mutual exclusion, no recursion, no owner check: the thread that locks is the one that unlocks,
+ * or passes that duty on to another with proper synchronization. Everything done before an unlock is
+ * visible after the next lock.
+ */
+typedef struct nlock_mutex {
+	uint32_t word __attribute__((aligned(8)));   /* private; state and count of waiters */
+	uint32_t node;                               /* private; where waiters queue, or whose they are */
+	nlock_attr_t attr;                           /* private; constant after init */
+	uint16_t bypass;                             /* private; the owner's */
+	uint16_t watched;                            /* private; a hint */
+} nlock_mutex_t;
+
+/* Static initialisers. INIT_ATTR takes hand-off and sharing; placement other than HASH asks the kernel
+ * and therefore needs nlock_mutex_init: here it does not compile. The argument is a constant expression. */
+#define NLOCK_MUTEX_INIT { 0, 0, 0, 0, 0 }
+#define NLOCK_MUTEX_INIT_ATTR(a) \
+	{ 0, 0, (a) + 0u * sizeof(char[((a) & (0xcu | NLOCK_BAD_ATTR)) ? -1 : 1]), 0, 0 }
+
+/* Makes *m an unlocked mutex with the given attributes. Reads nothing of what was there before.
+ * Nobody may be using *m.
+ *   EINVAL   attr is not a combination of one hand-off, one placement and one sharing; m is not aligned to
+ *            8 bytes; NODE(n) with a node that this machine cannot have
+ *   ENOTSUP  the placement is not to be had: the kernel is too old, a filter forbids it, or NLOCK_FUTEX=legacy
+ *   EFAULT   NODE or FIRST on memory that cannot be written */
+NLOCK_API NLOCK_MUST_CHECK int nlock_mutex_init(nlock_mutex_t *m, nlock_attr_t attr);
+
+/* Ends the life of *m: 0, or EBUSY if it is locked or has waiters (then it stays as it is).
+ * Calling it is optional; nothing is freed.
+ *
+ * When may the memory go? Placement HASH and MPOL: as soon as the caller holds or has held the lock and knows that
+ * nobody else will ask for it again. A thread that is still inside its unlock does not matter: after its release
+ * it does not touch the object (it may still make a wake call with its address: harmless, but a thread that waits for
+ * something else at that address by then may be woken for nothing, as every futex user must expect).
+ * Placement NODE and FIRST: only when every call on *m has returned, because such a wake call reads the object. */
+NLOCK_API int nlock_mutex_destroy(nlock_mutex_t *m);
+
+/* Locks *m, waiting as long as it takes. 0, always. A thread that finds nobody waiting, or is next, watches the lock for a
+ * short bounded time before it sleeps; not where the process may use less than two CPUs (affinity, cgroup quota). */
+NLOCK_API int nlock_mutex_lock(nlock_mutex_t *m);
+
+/* Locks *m if it is free: 0, or EBUSY. Makes no system call and never waits. A lock that has been
+ * granted is not free; one that has been opened is, whoever waits for it. */
+NLOCK_API NLOCK_MUST_CHECK int nlock_mutex_trylock(nlock_mutex_t *m);
+
+/* Locks *m, waiting at the latest until `abs` on `clock` (CLOCK_MONOTONIC or CLOCK_REALTIME).
+ *   0          locked; also when the deadline passed at the same moment
+ *   ETIMEDOUT  not locked. A time in the past, also a negative one, makes one attempt and never blocks
+ *   EINVAL     not locked: another clock, abs is NULL, or abs->tv_nsec not in 0 .. 999999999. Looked at only if the
+ *              lock could not be had at once
+ * Never returns before the deadline without the lock; never returns EINTR. */
+NLOCK_API NLOCK_MUST_CHECK int nlock_mutex_lock_until(nlock_mutex_t *m, int clock, const struct timespec *abs);
+
+/* Unlocks *m, which the caller holds. All three return 0, or EPERM if *m was found not to be
+ * owned by anybody (a mutex owned by another thread cannot be told from the caller's own).
+ *   unlock          opens or grants as the hand-off attribute says
+ *   unlock_fair     grants, if there is a head (opens, if nobody waits or all are on their way to sleep)
+ *   unlock_barging  opens
+ * They may be mixed freely on one lock, release by release. */
+NLOCK_API int nlock_mutex_unlock(nlock_mutex_t *m);
+NLOCK_API int nlock_mutex_unlock_fair(nlock_mutex_t *m);
+NLOCK_API int nlock_mutex_unlock_barging(nlock_mutex_t *m);
+
+/* Gives way: if anybody waits, unlock_fair and then lock; else nothing. The caller holds *m before and after. For a long
+ * holder that wants to let others in. 0, or EPERM as unlock (then nothing was locked). */
+NLOCK_API int nlock_mutex_bump(nlock_mutex_t *m);
+
+/* ------------------------------------------------------------------ the library and the kernel */
+
+#define NLOCK_VERSION_MAJOR 0
+#define NLOCK_VERSION_MINOR 1
+#define NLOCK_VERSION_PATCH 0
+#define NLOCK_VERSION ((NLOCK_VERSION_MAJOR << 16) | (NLOCK_VERSION_MINOR << 8) | NLOCK_VERSION_PATCH)
+
+/* The version of the library that is running, in the form of NLOCK_VERSION. */
+NLOCK_API uint32_t nlock_version(void);
+
+/* What works here, found by trying it once. With the environment variable NLOCK_FUTEX=legacy no futex2 call
+ * is ever made and the first five are absent (it is ignored in set-uid programs). */
+#define NLOCK_HAS_WAIT    0x01u /* futex_wait and futex_wake (Linux 6.7), else the classic futex(2) is used */
+#define NLOCK_HAS_REQUEUE 0x02u /* futex_requeue (6.7) */
+#define NLOCK_HAS_WAITV   0x04u /* futex_waitv (5.16) */
+#define NLOCK_HAS_NUMA    0x08u /* FUTEX2_NUMA (6.16) */
+#define NLOCK_HAS_MPOL    0x10u /* FUTEX2_MPOL (6.16) */
+#define NLOCK_HAS_HASH    0x20u /* the private hash can be asked for (6.16; usable from 6.17) */
+#define NLOCK_HAS_STATS   0x40u /* built with --enable-stats */
+NLOCK_API uint32_t nlock_features(void);
+
+/* The number of slots of this process's private hash: 0 when it uses the global one, or a negative errno
+ * value when the kernel has no private hash. */
+NLOCK_API int nlock_hash_slots(void);
+
+/* Process-wide counts of what the contended paths of all locks did, when the library was built with --enable-stats. One
+ * acquisition may count as waited and as barge. */
+typedef struct nlock_stats {
+	uint64_t grants;   /* acquisitions by a grant */
+	uint64_t barges;   /* acquisitions of an open lock past the head */
+	uint64_t waited;   /* acquisitions of an open lock by a thread that had waited */
+	uint64_t sleeps;   /* wait calls made: times a thread went to sleep, or tried to */
+	uint64_t wakes;    /* wake calls made */
+	uint64_t woken;    /* threads that these woke */
+	uint64_t timeouts; /* waiters that gave up at their deadline */
+	uint64_t bypass_max; /* most overtakings that one head has suffered */
+} nlock_stats_t;
+
+/* Copies the counts to *s: 0, or ENOTSUP if the library does not count. */
+NLOCK_API int nlock_stats(nlock_stats_t *s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * attr.h - the fields of the attribute word, and what is a valid one
+ *
+ *   bits  0-1   hand-off   0 BOUNDED, 1 FIFO, 2 BARGING, 3 BOUNDED_N(k)
+ *   bits  2-3   placement  0 HASH, 1 NODE(n), 2 FIRST, 3 MPOL
+ *   bit   4     sharing    0 PRIVATE, 1 SHARED
+ *   bit   5     must be zero
+ *   bits  6-15  n          zero unless NODE
+ *   bits 16-31  k          zero unless BOUNDED_N
+ */
+#ifndef NL_ATTR_H
+#define NL_ATTR_H
+
+#include <nlock.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define A_HANDOFF     0x00000003u
+#define A_PLACE       0x0000000cu
+#define A_SHARED      0x00000010u
+#define A_NODE        0x0000ffc0u
+#define A_NODE_SHIFT  6
+#define A_LIMIT       0xffff0000u
+#define A_LIMIT_SHIFT 16
+
+#define A_BOUNDED_N  0x3u
+#define A_PLACE_NODE 0x4u
+
+static inline uint32_t nl_attr_node(nlock_attr_t a)
+{
+	return (a & A_NODE) >> A_NODE_SHIFT;
+}
+
+static inline uint32_t nl_attr_limit(nlock_attr_t a)
+{
+	return (a & A_LIMIT) >> A_LIMIT_SHIFT;
+}
+
+static inline bool nl_attr_is_valid(nlock_attr_t a)
+{
+	if (a & NLOCK_BAD_ATTR)
+		return false;
+	if ((a & A_NODE) && (a & A_PLACE) != A_PLACE_NODE)
+		return false;
+	return !(a & A_LIMIT) || (a & A_HANDOFF) == A_BOUNDED_N;
+}
+
+#endif

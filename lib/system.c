@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * system.c - what the library and the kernel say of themselves
+ *
+ * The private hash belongs to the process, not to any lock, so it is asked for here. Nothing here changes anything.
+ * errno stays as it was.
+ */
+#include "futex2.h"
+#include "stats.h"
+#include "wait.h"
+
+#include <nlock.h>
+
+#ifdef NL_STATS
+/* Relaxed counters; see stats.h. */
+nlock_stats_t nl_stats;
+#endif
+
+/* Of the library that runs; the header's macro is of the one compiled against. */
+uint32_t nlock_version(void)
+{
+	return NLOCK_VERSION;
+}
+
+/* Kernels before 6.16 do not know the request: -EINVAL. */
+int nlock_hash_slots(void)
+{
+	return (int)nl_syscall(SYS_prctl, NL_PR_FUTEX_HASH, NL_PR_FUTEX_HASH_GET_SLOTS, 0, 0, 0, 0);
+}
+
+/* The futex calls are wait.c's to know; the hash and the counting are ours. */
+uint32_t nlock_features(void)
+{
+	uint32_t f = nl_wait_features();
+
+	if (nlock_hash_slots() >= 0)
+		f |= NLOCK_HAS_HASH;
+#ifdef NL_STATS
+	f |= NLOCK_HAS_STATS;
+#endif
+	return f;
+}
+
+/* Each count by itself is exact; together they are not a snapshot. */
+int nlock_stats(nlock_stats_t *s)
+{
+#ifdef NL_STATS
+	s->grants = nl_get_rlx(&nl_stats.grants);
+	s->barges = nl_get_rlx(&nl_stats.barges);
+	s->waited = nl_get_rlx(&nl_stats.waited);
+	s->sleeps = nl_get_rlx(&nl_stats.sleeps);
+	s->wakes = nl_get_rlx(&nl_stats.wakes);
+	s->woken = nl_get_rlx(&nl_stats.woken);
+	s->timeouts = nl_get_rlx(&nl_stats.timeouts);
+	s->bypass_max = nl_get_rlx(&nl_stats.bypass_max);
+	return 0;
+#else
+	(void)s;
+	return ENOTSUP;
+#endif
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wait.c - sleeping and waking on futex2, or on the classic futex(2) where there is none
+ *
+ * Which calls
+ *   Decided once per process, by trying each for its effect before the first use: anything but the one right answer
+ *   (ENOSYS, EPERM and EACCES of filters, EINVAL of older kernels) means that it is not here. For words that are not
+ *   NUMA the two families share one queue, so a filter that arrives later is survived too: the call that it refuses is
+ *   made again in the old family, and from then on everywhere. NUMA words exist only where futex2 and FUTEX2_NUMA work.
+ *
+ * Placement
+ *   The kernel must never see "no node" in a NUMA word: it would fill it in with two plain accesses, and two first
+ *   waiters on two nodes could then queue in two tables, and one is never woken. So the node is a real one from init
+ *   on. Under PLACE_FIRST it changes only in nl_wait_enter, by one compare-exchange of {word, node} whose old word
+ *   counts nobody: nobody waits or is about to, and a late wake for an earlier waiter has no sleeper left to miss.
+ *   A NUMA wake reads the node, which is memory; that is why these objects must outlive every call on them.
+ *
+ * Fork
+ *   The child of a fork has copies of private objects, but none of the threads that wait on them. In a private object that
+ *   is not NUMA the second word, which the kernel does not look at, names the generation of processes that the waiters
+ *   are of; a handler of pthread_atfork counts generations.
+ *
+ * Failure
+ *   A wait that fails in a way nobody foresaw sleeps a millisecond and says "look again": slow, but never a busy loop. So do
+ *   waits on NUMA words once a late filter refuses futex2, since nothing can wake them any more.
+ *   A wake that fails found nobody: the object may be gone, which is allowed.
+ */
+#define _GNU_SOURCE
+#include "wait.h"
+
+#include "atomic.h"
+#include "attr.h"
+#include "futex2.h"
+#include "stats.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NSEC_PER_SEC 1000000000
+
+/* About what a sleep and a wake across CPUs cost: watching that long is never worse than twice the best choice. */
+#define WATCH_NS 20000
+
+#define FEATURES_KNOWN 0x80000000u
+
+/* Relaxed: whoever reads a stale value finds the same out again. */
+static uint32_t features; /* NLOCK_HAS_* and FEATURES_KNOWN; 0 before the first use */
+
+/* ---------------------------------------------------------------- what works here */
+
+/* A wake of nobody answers 0, a wait for another value EAGAIN; both, because a filter may let one through. */
+static bool has_wait(void)
+{
+	uint32_t word[2] __attribute__((aligned(8))) = { 0, 0 };
+
+	return nl_futex2_wake(word, NL_LANE_ALL, 0, FUTEX2_U32 | FUTEX2_PRIVATE) == 0 &&
+	       nl_futex2_wait(word, 1, NL_LANE_ALL, FUTEX2_U32 | FUTEX2_PRIVATE, NULL, 0) == -EAGAIN;
+}
+
+/* An unknown flag is EINVAL; a known one wakes nobody, of node 0. */
+static bool has_flag(uint32_t flag)
+{
+	uint32_t word[2] __attribute__((aligned(8))) = { 0, 0 };
+
+	return nl_futex2_wake(word, NL_LANE_ALL, 0, FUTEX2_U32 | FUTEX2_PRIVATE | flag) == 0;
+}
+
+/* The calls that take an array: a wrong value in its first element answers EAGAIN. */
+static bool has_pair(bool (*try)(const struct nl_futex_waitv *))
+{
+	uint32_t word[2] = { 0, 0 };
+	struct nl_futex_waitv v[2] = {
+		{ 1, (uintptr_t)&word[0], FUTEX2_U32 | FUTEX2_PRIVATE, 0 },
+		{ 0, (uintptr_t)&word[1], FUTEX2_U32 | FUTEX2_PRIVATE, 0 },
+	};
+
+	return try(v);
+}
+
+static bool try_requeue(const struct nl_futex_waitv *v)
+{
+	return nl_futex2_requeue(v, 0, 0) == -EAGAIN;
+}
+
+static bool try_waitv(const struct nl_futex_waitv *v)
+{
+	return nl_futex2_waitv(v, 1, NULL, 0) == -EAGAIN;
+}
+
+/* The environment is not read in set-uid programs. */
+static uint32_t probe(void)
+{
+	const char *mode = secure_getenv("NLOCK_FUTEX");
+	uint32_t f = FEATURES_KNOWN;
+
+	if (mode && !strcmp(mode, "legacy"))
+		return f;
+	if (has_pair(try_waitv))
+		f |= NLOCK_HAS_WAITV;
+	if (!has_wait())
+		return f;
+	f |= NLOCK_HAS_WAIT;
+	if (has_pair(try_requeue))
+		f |= NLOCK_HAS_REQUEUE;
+	if (has_flag(FUTEX2_NUMA))
+		f |= NLOCK_HAS_NUMA;
+	if (has_flag(FUTEX2_MPOL))
+		f |= NLOCK_HAS_MPOL;
+	return f;
+}
+
+/* Two threads may probe at once: they find the same. */
+static uint32_t known(void)
+{
+	uint32_t f = nl_load_rlx(&features);
+
+	if (!f) {
+		f = probe();
+		nl_store_rlx(&features, f);
+	}
+	return f;
+}
+
+/* Without our own bit. */
+uint32_t nl_wait_features(void)
+{
+	return known() & ~FEATURES_KNOWN;
+}
+
+/* Is this the answer of somebody who will not let us make the call? Then nobody makes it any more. */
+static bool is_refused(long rc)
+{
+	if (rc != -ENOSYS && rc != -EPERM && rc != -EACCES)
+		return false;
+	nl_store_rlx(&features, FEATURES_KNOWN);
+	return true;
+}
+
+/* ---------------------------------------------------------------- attributes to flags: the one place */
+
+/* The kernel reads the second word too. */
+static bool is_numa(nlock_attr_t attr)
+{
+	return (attr & A_PLACE) == A_PLACE_NODE || (attr & A_PLACE) == NLOCK_PLACE_FIRST;
+}
+
+/* A function of the attributes alone, so that wait and wake on one object cannot differ. */
+static uint32_t flags_of(nlock_attr_t attr)
+{
+	uint32_t flags = FUTEX2_U32;
+
+	if (!(attr & A_SHARED))
+		flags |= FUTEX2_PRIVATE;
+	if (is_numa(attr))
+		flags |= FUTEX2_NUMA;
+	if ((attr & A_PLACE) == NLOCK_PLACE_MPOL)
+		flags |= FUTEX2_MPOL;
+	return flags;
+}
+
+/* The same for the old family, where privacy is a bit of the operation. */
+static int op_of(nlock_attr_t attr, int op)
+{
+	return attr & A_SHARED ? op : op | NL_OP_PRIVATE;
+}
+
+/* ---------------------------------------------------------------- time */
+
+/* Saturates. */
+static int64_t seconds_to_ns(int64_t sec, int64_t nsec)
+{
+	return sec > INT64_MAX / NSEC_PER_SEC - 1 ? INT64_MAX : sec * NSEC_PER_SEC + nsec;
+}
+
+/* Neither call below touches errno: the clocks exist, and the time is on the stack. */
+int64_t nl_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return seconds_to_ns(t.tv_sec, t.tv_nsec);
+}
+
+/* By comparing, not subtracting: deadlines may be anywhere. */
+static bool is_past(const struct nl_deadline *d)
+{
+	struct timespec now;
+
+	clock_gettime(d->clock, &now);
+	if ((int64_t)now.tv_sec != d->sec)
+		return now.tv_sec > d->sec;
+	return now.tv_nsec >= d->nsec;
+}
+
+/* A negative time is as past as zero is, and the kernel would refuse it. */
+int nl_deadline_set(struct nl_deadline *d, clockid_t clock, const struct timespec *abs)
+{
+	if (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME)
+		return -EINVAL;
+	if (!abs || abs->tv_nsec < 0 || abs->tv_nsec >= NSEC_PER_SEC)
+		return -EINVAL;
+	d->clock = clock;
+	d->sec = abs->tv_sec < 0 ? 0 : abs->tv_sec;
+	d->nsec = abs->tv_sec < 0 ? 0 : abs->tv_nsec;
+	return is_past(d) ? -ETIMEDOUT : 0;
+}
+
+/* How many CPUs' worth of time the control group (v2) grants, as the process sees it; UINT32_MAX for no limit. By raw calls:
+ * the C library's are cancellation points. */
+static uint32_t quota_cpus(void)
+{
+	char text[48] = "", *end;
+	long fd, n;
+	unsigned long long quota, period;
+
+	fd = nl_syscall(SYS_openat, (uintptr_t)AT_FDCWD, (uintptr_t) "/sys/fs/cgroup/cpu.max", O_RDONLY | O_CLOEXEC, 0,
+			0, 0);
+	if (fd < 0)
+		return UINT32_MAX;
+	n = nl_syscall(SYS_read, (uintptr_t)fd, (uintptr_t)text, sizeof(text) - 1, 0, 0, 0);
+	nl_syscall(SYS_close, (uintptr_t)fd, 0, 0, 0, 0, 0);
+	if (n <= 0 || *text < '0' || *text > '9') /* "max 100000": no limit */
+		return UINT32_MAX;
+	quota = strtoull(text, &end, 10);
+	period = strtoull(end, NULL, 10);
+	return period && quota / period < UINT32_MAX ? (uint32_t)(quota / period) : UINT32_MAX;
+}
+
+/* Affinity is asked of the process, that is of its first thread: a program that pins each thread to a CPU of its own still
+ * has more than one. */
+static uint32_t usable_cpus(void)
+{
+	uint32_t quota = quota_cpus(), cpus = 2;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (nl_syscall(SYS_sched_getaffinity, (uintptr_t)getpid(), sizeof(set), (uintptr_t)&set, 0, 0, 0) > 0)
+		cpus = (uint32_t)CPU_COUNT(&set);
+	return cpus < quota ? cpus : quota;
+}
+
+/* Both may change while the program runs, so the answer is not kept for long. */
+int64_t nl_watch_ns(void)
+{
+	static uint32_t asked, cpus;
+	uint32_t n = nl_load_rlx(&asked);
+
+	nl_store_rlx(&asked, n + 1);
+	if (n % 4096 == 0)
+		nl_store_rlx(&cpus, usable_cpus());
+	return nl_load_rlx(&cpus) > 1 ? WATCH_NS : 0;
+}
+
+/* ---------------------------------------------------------------- sleeping and waking */
+
+/* One attempt; 0 or -errno. A refused futex2 call is made again in the old family. */
+static long wait_once(uint32_t *word, nlock_attr_t attr, uint32_t expected, uint32_t lane, const struct nl_deadline *d)
+{
+	struct nl_timespec abs, *at = NULL;
+	int clock = d ? d->clock : CLOCK_MONOTONIC;
+	long rc;
+
+	if (d && seconds_to_ns(d->sec, d->nsec) < INT64_MAX) { /* beyond what the kernel can count is for ever */
+		abs = (struct nl_timespec){ d->sec, d->nsec };
+		at = &abs;
+	}
+	if (known() & NLOCK_HAS_WAIT) {
+		rc = nl_futex2_wait(word, expected, lane, flags_of(attr), at, clock);
+		if (!is_refused(rc))
+			return rc;
+	}
+	if (is_numa(attr))
+		return -ENOSYS;
+	return nl_futex1_wait(word, op_of(attr, NL_OP_WAIT_BITSET) | (clock == CLOCK_REALTIME ? NL_OP_REALTIME : 0),
+			      expected, at, lane);
+}
+
+/* Every deadline is compared here first: an expired timer costs the kernel more than a sleep and a wake. */
+enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, uint32_t lane,
+			const struct nl_deadline *d)
+{
+	if (d && is_past(d))
+		return NL_TIMEDOUT;
+	NL_COUNT(sleeps, 1);
+	switch (wait_once(word, attr, expected, lane, d)) {
+	case 0:
+		return NL_WOKEN;
+	case -ETIMEDOUT: /* of a time that was cut to 32 bits it may not be true yet */
+		return is_past(d) ? NL_TIMEDOUT : NL_LOOK;
+	case -EAGAIN: /* the word was not `expected` */
+	case -EINTR:  /* the place in the queue is lost */
+		return NL_LOOK;
+	default:
+		nl_nap(); /* see Failure above */
+		return NL_LOOK;
+	}
+}
+
+/* The object may be gone: EFAULT and EINVAL mean that there is nobody to wake. */
+int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes)
+{
+	bool is_classic = !(known() & NLOCK_HAS_WAIT);
+	long rc = 0;
+
+	if (!is_classic) {
+		rc = nl_futex2_wake(word, lanes, n, flags_of(attr));
+		is_classic = is_refused(rc);
+	}
+	if (is_classic && !is_numa(attr))
+		rc = nl_futex1_wake(word, op_of(attr, NL_OP_WAKE_BITSET), n, lanes);
+	rc = rc < 0 ? 0 : rc;
+	NL_COUNT(wakes, 1);
+	NL_COUNT(woken, rc);
+	return (int)rc;
+}
+
+/* ---------------------------------------------------------------- placement */
+
+/* The two words as the kernel sees them, and as one for the exchange. */
+union pair {
+	uint32_t half[2]; /* word, node */
+	uint64_t both;
+};
+
+static bool cas_pair(uint32_t *word, uint32_t *seen, uint32_t second, uint32_t v, uint32_t new_second)
+{
+	union pair old = { .half = { *seen, second } }, new = { .half = { v, new_second } };
+	bool done = nl_cas64_rlx((uint64_t *)word, &old.both, new.both);
+
+	*seen = old.half[0];
+	return done;
+}
+
+/* Where this thread runs now: it may move at once, so it is a hint. */
+static uint32_t node_here(void)
+{
+	unsigned int cpu, node = 0;
+
+	return getcpu(&cpu, &node) ? 0 : node;
+}
+
+bool nl_wait_enter(uint32_t *word, nlock_attr_t attr, uint32_t *seen, uint32_t v)
+{
+	/* elsewhere the second word is constant */
+	if ((attr & A_PLACE) != NLOCK_PLACE_FIRST)
+		return nl_cas_rlx(word, seen, v);
+	return cas_pair(word, seen, nl_load_rlx(&word[1]), v, node_here());
+}
+
+/* ---------------------------------------------------------------- fork */
+
+static uint32_t generation; /* of processes: a child's is one more than its parent's */
+
+static void count_generation(void)
+{
+	generation++;
+}
+
+static __attribute__((constructor)) void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, count_generation);
+}
+
+bool nl_wait_is_foreign(const uint32_t *word, nlock_attr_t attr)
+{
+	return !(attr & A_SHARED) && !is_numa(attr) && nl_load_rlx(&word[1]) != generation;
+}
+
+bool nl_wait_adopt(uint32_t *word, uint32_t *seen, uint32_t v)
+{
+	uint32_t from = nl_load_rlx(&word[1]);
+
+	return from != generation && cas_pair(word, seen, from, v, generation);
+}
+
+/* ---------------------------------------------------------------- init */
+
+/* The raw getcpu call stores the node itself, and says EFAULT where a store of ours would be a signal. */
+int nl_wait_place(uint32_t *word, nlock_attr_t attr)
+{
+	uint32_t pair[2] __attribute__((aligned(8))) = { 0, nl_attr_node(attr) };
+	long rc;
+
+	if ((attr & A_PLACE) == NLOCK_PLACE_MPOL && !(known() & NLOCK_HAS_MPOL))
+		return -ENOTSUP;
+	if (!is_numa(attr)) {
+		word[1] = attr & A_SHARED ? 0 : generation;
+		return 0;
+	}
+	if (!(known() & NLOCK_HAS_NUMA))
+		return -ENOTSUP;
+	/* under NODE only to see that the memory can be written */
+	rc = nl_syscall(SYS_getcpu, 0, (uintptr_t)&word[1], 0, 0, 0, 0);
+	if (rc || (attr & A_PLACE) == NLOCK_PLACE_FIRST)
+		return (int)rc;
+	if (nl_futex2_wake(pair, NL_LANE_ALL, 0, flags_of(attr & ~A_SHARED)))
+		return -EINVAL;
+	word[1] = pair[1];
+	return 0;
+}

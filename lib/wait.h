@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wait.h - the contract of sleeping, and of time
+ *
+ * The one seam between the primitives and the machine. lib/wait.c implements it on futex2 or the classic futex;
+ * tests/fake_wait.c on a script; tests/explore/ on a model. Nothing else in lib/ makes a system call to sleep or
+ * wake, reads a clock, or knows how many CPUs there are.
+ *
+ * A wait word is the first of two 32-bit words, {word, node}, aligned to 8; only wait.c looks at the second.
+ * The attributes are passed by value, so that a wake after the object's end needs nothing but its address.
+ */
+#ifndef NL_WAIT_H
+#define NL_WAIT_H
+
+#include <nlock.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What came of a wait. None of them says anything about the state of the word: look at it. */
+enum nl_outcome {
+	NL_WOKEN, /* a wake took this thread out of the queue. It may have been meant for an earlier user of the address */
+	NL_LOOK,     /* the word differed, a signal came, or the kernel cannot wait: look again */
+	NL_TIMEDOUT, /* the deadline has passed, and no wake came first */
+};
+
+/* Lanes: a sleeper is in one, a wake goes to the oldest sleeper in any of its lanes. */
+#define NL_LANE_BACK  0x1u /* ordinary waiters, in order of arrival */
+#define NL_LANE_FRONT 0x2u /* the head that has been awake and went back to sleep */
+#define NL_LANE_ALL   (NL_LANE_BACK | NL_LANE_FRONT)
+
+/* An absolute time that has been validated, or none. */
+struct nl_deadline {
+	clockid_t clock;
+	int64_t sec; /* >= 0, saturated; a time before the clock's zero is zero */
+	int64_t nsec;
+};
+
+/* Validates: 0, -EINVAL, or -ETIMEDOUT if it has passed already. */
+int nl_deadline_set(struct nl_deadline *d, clockid_t clock, const struct timespec *abs);
+
+/* Sleeps in `lane` until woken, if the word is `expected` when the kernel looks; at the latest until `d`, or for ever if
+ * d is NULL. A deadline in the past returns NL_TIMEDOUT without a call. */
+enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, uint32_t lane,
+			const struct nl_deadline *d);
+
+/* Wakes up to n (>= 1) sleepers of `lanes`, oldest first, and returns how many. Zero means that nobody was asleep
+ * there; more, that so many threads will return NL_WOKEN. Everything before the call comes before its look at the queue. */
+int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes);
+
+/* The compare-exchange by which the first waiter registers: *seen counts nobody, v counts one. The one moment at which an
+ * object may change its node, because the exchange itself proves that nobody is registered. Relaxed. */
+bool nl_wait_enter(uint32_t *word, nlock_attr_t attr, uint32_t *seen, uint32_t v);
+
+/* Does a private object still belong to the process that this one was forked from? Then the waiters that it counts are
+ * not here, except under a NUMA placement, where it cannot be told. */
+bool nl_wait_is_foreign(const uint32_t *word, nlock_attr_t attr);
+
+/* The compare-exchange by which this process makes such an object its own. Relaxed. */
+bool nl_wait_adopt(uint32_t *word, uint32_t *seen, uint32_t v);
+
+/* Prepares the node word for attr's placement: 0, -EINVAL, -ENOTSUP, -EFAULT. */
+int nl_wait_place(uint32_t *word, nlock_attr_t attr);
+
+/* Nanoseconds on the monotonic clock. */
+int64_t nl_now(void);
+
+/* How long a lone waiter may watch before it sleeps, in nanoseconds: 0 where only one CPU is to be had. */
+int64_t nl_watch_ns(void);
+
+/* NLOCK_HAS_* bits that depend on futex calls; probes on first use. */
+uint32_t nl_wait_features(void);
+
+#endif

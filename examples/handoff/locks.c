@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * locks.c - see locks.h
+ *
+ * Every lock() first tries once without waiting and counts a failure: that is the contention of 2002, which
+ * counted the requests that did not succeed in user space. A ticket lock cannot try, so there it is a request
+ * whose turn had not come.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "locks.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/sem.h>
+#include <unistd.h>
+
+#include "cpu.h"
+
+/* A spinning lock tries again, for a bounded time, before it goes to sleep. */
+static bool try_for_a_while(struct lock *l, struct tally *t, bool (*try)(struct lock *))
+{
+	int64_t end;
+
+	if (!l->patience_ns)
+		return false;
+	end = now_ns() + l->patience_ns;
+	do {
+		for (int i = 0; i < 8; i++)
+			cpu_pause();
+		if (try(l)) {
+			t->watched++;
+			return true;
+		}
+	} while (now_ns() < end);
+	return false;
+}
+
+static void fini_nothing(struct lock *l)
+{
+	(void)l;
+}
+
+/* ------------------------------------------------------------------ e: no lock at all */
+
+static int empty_init(struct lock *l, const struct lock_kind *kind, const struct lock_setup *setup)
+{
+	(void)l, (void)kind, (void)setup;
+	return 0;
+}
+
+static void empty_lock(struct lock *l, struct tally *t)
+{
+	(void)l, (void)t;
+}
+
+static int empty_unlock(struct lock *l)
+{
+	(void)l;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ k: System V semaphore */
+
+/* System V objects are not freed with the process, so that each one made is remembered here, also for a signal
+ * handler. A slot is written before its neighbour is used, and holds -1 when there is nothing to remove. */
+static volatile sig_atomic_t sems[LOCKS_MAX];
+static volatile sig_atomic_t sems_used;
+
+void locks_cleanup(void)
+{
+	for (int i = 0; i < sems_used; i++)
+		if (sems[i] >= 0)
+			semctl(sems[i], 0, IPC_RMID);
+}
+
+static int sysv_init(struct lock *l, const struct lock_kind *kind, const struct lock_setup *setup)
+{
+	union {
+		int val;
+		void *unused;
+	} one = { .val = 1 };
+	int slot = 0, id;
+
+	(void)kind, (void)setup;
+	while (slot < sems_used && sems[slot] >= 0)
+		slot++;
+	if (slot == LOCKS_MAX)
+		return ENOSPC;
+	id = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
+	if (id < 0)
+		return errno;
+	sems[slot] = id;
+	if (slot == sems_used)
+		sems_used = slot + 1;
+	l->u.sem = id;
+	if (semctl(id, 0, SETVAL, one) == 0)
+		return 0;
+	sems[slot] = -1;
+	semctl(id, 0, IPC_RMID);
+	return EIO;
+}
+
+static void sysv_fini(struct lock *l)
+{
+	for (int i = 0; i < sems_used; i++)
+		if (sems[i] == l->u.sem)
+			sems[i] = -1;
+	semctl(l->u.sem, 0, IPC_RMID);
+}
+
+/* 0, or EAGAIN with IPC_NOWAIT. Nothing else can be gone on with: the semaphore was removed behind our back. */
+static int sysv_op(struct lock *l, short add, short flags)
+{
+	struct sembuf op = { .sem_num = 0, .sem_op = add, .sem_flg = flags };
+
+	while (semop(l->u.sem, &op, 1) != 0) {
+		if (errno == EAGAIN)
+			return EAGAIN;
+		if (errno != EINTR) {
+			perror("ulockflex: semop");
+			_exit(1);
+		}
+	}
+	return 0;
+}
+
+static void sysv_lock(struct lock *l, struct tally *t)
+{
+	if (sysv_op(l, -1, IPC_NOWAIT) == 0)
+		return;
+	t->failed++;
+	t->sleeps++;
+	sysv_op(l, -1, 0);
+}
+
+static int sysv_unlock(struct lock *l)
+{
+	return sysv_op(l, 1, 0);
+}
+
+/* ------------------------------------------------------------------ p, P: pthread */
+
+static int mutex_init(struct lock *l, const struct lock_kind *kind, const struct lock_setup *setup)
+{
+	pthread_mutexattr_t a;
+	int err = pthread_mutexattr_init(&a);
+
+	if (err)
+		return err;
+	if (setup->shared)
+		err = pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+	if (!err && kind->letter == 'P')
+		err = pthread_mutexattr_settype(&a, PTHREAD_MUTEX_ADAPTIVE_NP);
+#else
+	if (kind->letter == 'P')
+		err = ENOTSUP;
+#endif
+	if (!err)
+		err = pthread_mutex_init(&l->u.mutex, &a);
+	pthread_mutexattr_destroy(&a);
+	return err;
+}
+
+static void mutex_fini(struct lock *l)
+{
+	pthread_mutex_destroy(&l->u.mutex);
+}
+
+static void mutex_lock(struct lock *l, struct tally *t)
+{
+	if (pthread_mutex_trylock(&l->u.mutex) == 0)
+		return;
+	t->failed++;
+	pthread_mutex_lock(&l->u.mutex);
+}
+
+static int mutex_unlock(struct lock *l)
+{
+	return pthread_mutex_unlock(&l->u.mutex);
+}
+
+/* ------------------------------------------------------------------ s: pthread reader-writer lock */
+
+static int rwlock_init(struct lock *l, const struct lock_kind *kind, const struct lock_setup *setup)
+{
+	pthread_rwlockattr_t a;
+	int err = pthread_rwlockattr_init(&a);
+
+	(void)kind;
+	if (err)
+		return err;
+	if (setup->shared)
+		err = pthread_rwlockattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+	if (!err)
+		err = pthread_rwlock_init(&l->u.rwlock, &a);
+	pthread_rwlockattr_destroy(&a);
+	return err;
+}
+
+static void rwlock_fini(struct lock *l)
+{
+	pthread_rwlock_destroy(&l->u.rwlock);
+}
+
+static void rwlock_wrlock(struct lock *l, struct tally *t)
+{
+	if (pthread_rwlock_trywrlock(&l->u.rwlock) == 0)
+		return;
+	t->failed++;
+	pthread_rwlock_wrlock(&l->u.rwlock);
+}
+
+/* A failure would be "too many readers", and there are not that many tasks. */
+static void rwlock_rdlock(struct lock *l, struct tally *t)
+{
+	if (pthread_rwlock_tryrdlock(&l->u.rwlock) == 0)
+		return;
+	t->failed++;
+	if (pthread_rwlock_rdlock(&l->u.rwlock) != 0)
+		abort();
+}
+
+static int rwlock_unlock(struct lock *l)
+{
+	return pthread_rwlock_unlock(&l->u.rwlock);
+}
+
+/* ------------------------------------------------------------------ f, c, h: nlock */
+
+static int nlock_init(struct lock *l, const struct lock_kind *kind, const struct lock_setup *setup)
+{
+	if (kind->spins)
+		l->patience_ns = setup->patience_ns;
+	return nlock_mutex_init(&l->u.nlock, kind->attr | (setup->shared ? NLOCK_SHARED : NLOCK_PRIVATE));
+}
+
+static void nlock_fini(struct lock *l)
+{
+	nlock_mutex_destroy(&l->u.nlock);
+}
+
+static bool nlock_try(struct lock *l)
+{
+	return nlock_mutex_trylock(&l->u.nlock) == 0;
+}
+
+static void nlock_lock(struct lock *l, struct tally *t)
+{
+	if (nlock_try(l))
+		return;
+	t->failed++;
+	if (!try_for_a_while(l, t, nlock_try))
+		nlock_mutex_lock(&l->u.nlock);
+}
+
+static int nlock_unlock(struct lock *l)
+{
+	return nlock_mutex_unlock(&l->u.nlock);
+}
+
+/* ------------------------------------------------------------------ t: strict ticket FIFO */
+
+static int strict_init(struct lock *l, const struct lock_kind *kind, const struct lock_setup *setup)
+{
+	if (kind->spins)
+		l->patience_ns = setup->patience_ns;
+	ticket_init(&l->u.ticket, setup->slots, setup->tasks, setup->shared);
+	return 0;
+}
+
+static void strict_lock(struct lock *l, struct tally *t)
+{
+	struct ticket_trip trip = ticket_acquire(&l->u.ticket, l->patience_ns);
+
+	t->failed += trip.waited;
+	t->watched += trip.watched;
+	t->sleeps += trip.sleeps;
+}
+
+static int strict_unlock(struct lock *l)
+{
+	ticket_release(&l->u.ticket);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ the table */
+
+#define EMPTY   .init = empty_init, .fini = fini_nothing, .lock = empty_lock, .unlock = empty_unlock
+#define SYSV    .init = sysv_init, .fini = sysv_fini, .lock = sysv_lock, .unlock = sysv_unlock
+#define PTHREAD .init = mutex_init, .fini = mutex_fini, .lock = mutex_lock, .unlock = mutex_unlock
+#define NLOCK   .init = nlock_init, .fini = nlock_fini, .lock = nlock_lock, .unlock = nlock_unlock, .is_nlock = true
+#define STRICT \
+	.init = strict_init, .fini = fini_nothing, .lock = strict_lock, .unlock = strict_unlock, .has_slots = true
+#define RWLOCK \
+	.init = rwlock_init, .fini = rwlock_fini, .lock = rwlock_wrlock, .unlock = rwlock_unlock, \
+	.rdlock = rwlock_rdlock, .rdunlock = rwlock_unlock
+
+const struct lock_kind lock_kinds[] = {
+	{ 'e', "empty", "-", "no lock: what the loop itself costs", EMPTY },
+	{ 'k', "sysv", "strict", "System V semaphore, two system calls a turn", SYSV, .counts_sleeps = true },
+	{ 't', "ticket", "strict", "ticket lock, a futex word for each waiter", STRICT, .counts_sleeps = true },
+	{ 'f', "fifo", "queued", "nlock, NLOCK_FIFO", NLOCK, .attr = NLOCK_FIFO },
+	{ 'h', "bounded", "bounded", "nlock, NLOCK_BOUNDED, its default", NLOCK, .attr = NLOCK_BOUNDED },
+	{ 'c', "barging", "barges", "nlock, NLOCK_BARGING: convoy avoidance", NLOCK, .attr = NLOCK_BARGING },
+	{ 'p', "pthread", "barges", "pthread_mutex_t, default kind", PTHREAD },
+	{ 'P', "adaptive", "barges", "pthread_mutex_t, adaptive kind (spins as the C library likes)", PTHREAD },
+	{ 's', "rwlock", "barges", "pthread_rwlock_t; -s PCT of the requests are for reading", RWLOCK },
+	{ 'T', "spin-ticket", "strict", "as t, but watches its turn for -p microseconds first", STRICT, .spins = true,
+	  .counts_sleeps = true },
+	{ 'F', "spin-fifo", "queued", "as f, but tries for -p microseconds first; while it tries, it barges", NLOCK,
+	  .spins = true, .attr = NLOCK_FIFO },
+	{ 'H', "spin-bounded", "bounded", "as h, but tries for -p microseconds first", NLOCK, .spins = true,
+	  .attr = NLOCK_BOUNDED },
+	{ 'C', "spin-barging", "barges", "as c, but tries for -p microseconds first", NLOCK, .spins = true,
+	  .attr = NLOCK_BARGING },
+	{ .letter = 0 },
+};
+
+const struct lock_kind *lock_kind_find(const char *word, size_t length)
+{
+	for (const struct lock_kind *k = lock_kinds; k->letter; k++) {
+		if (length == 1 && *word == k->letter)
+			return k;
+		if (length == strlen(k->name) && !strncmp(word, k->name, length))
+			return k;
+	}
+	return NULL;
+}

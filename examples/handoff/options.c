@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * options.c - see options.h
+ *
+ * Nothing is accepted and ignored: an option that would have no effect beside the others is an error.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((noreturn, format(printf, 1, 2))) static void usage_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("ulockflex: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputs("; see ulockflex --help\n", stderr);
+	exit(EXIT_USAGE);
+}
+
+static const char help_head[] =
+	"Usage: ulockflex [OPTION]...\n"
+	"Measures what it costs, and who gets the lock, when tasks compete for one. After Hubertus Franke's\n"
+	"ulockflex of 2002; the ratio that was published then is printed beside the one found now.\n"
+	"\n"
+	"Each task: work r microseconds, lock, work x microseconds, unlock, count one. Times are uniform in\n"
+	"0.5 to 1.5 times the mean. Locks are compared in interleaved runs; every number is the median of them.\n"
+	"\n"
+	"  -c N        tasks (3)                        -a N     locks, dealt over the tasks (1)\n"
+	"  -t S        seconds of each run (1)          -i N     measured runs, after a warm-up (5)\n"
+	"  -r US       mean time without the lock (2)   -x US    mean time with it (1)\n"
+	"  -L LIST     locks, by letter or name, comma separated (k,t,f,h,c,p)\n"
+	"  -p US       how long a spinning lock spins (3)\n"
+	"  -s PCT      share of requests for reading (0); needs lock s\n"
+	"  -M MODE     tasks are: thread (default), proc\n"
+	"  -A PLACE    tasks run on: rr, CPU after CPU (default); compact; spread; node, node after node; none\n"
+	"  -R N        rounds of busy work in a microsecond; without it they are measured\n"
+	"  -S SEED     of the random times (1)\n"
+	"  -H FILE     write the history of the last run, \"acquisition [ how often ]: task\"; -: to standard output\n"
+	"  -W          also take the time of each acquisition, and count overtakings (slows the loop a little)\n"
+	"  -f FORMAT   classic (default), tsv, json\n"
+	"  -q          print the result rows and nothing else\n"
+	"  -T          self-test: break mutual exclusion on purpose, which must be found out\n"
+	"  --claims    try the claims E1 to E6 about fair and unfair hand-off on this machine (a minute)\n"
+	"  --demo      the experiment of 2002, and what it shows (a quarter of a minute)\n"
+	"  --help, --version\n"
+	"\n"
+	"Locks, and who gets them on release:\n";
+
+static const char help_tail[] =
+	"\n"
+	"  strict   in order of arrival, whether or not the next is asleep yet: a convoy cannot dissolve\n"
+	"  queued   passes only to one that waits in the queue; if all are still on the way there, it goes free\n"
+	"  bounded  goes free, and is passed on once the first waiter has been overtaken too often or for too long\n"
+	"  barges   goes free and one waiter is woken: whoever comes first takes it (convoy avoidance)\n"
+	"\n"
+	"Columns of the classic row: WC, RC per cent of write, read requests that did not succeed at once; R for\n"
+	"spinning locks per cent of those that spinning resolved, for others sleeps per such request; COV\n"
+	"of the tasks' counts (population); mRun mean run of one owner; wRun run that a random acquisition is in.\n"
+	"\n"
+	"Exit code: 0 done; 1 mutual exclusion was violated, or a run did not end; 2 usage; 77 something is missing\n";
+
+static void print_help(void)
+{
+	fputs(help_head, stdout);
+	for (const struct lock_kind *k = lock_kinds; k->letter; k++)
+		printf("  %c  %-13s %-8s %s\n", k->letter, k->name, k->policy, k->says);
+	fputs(help_tail, stdout);
+}
+
+__attribute__((noreturn)) static void print_and_exit(int option)
+{
+	uint32_t v = nlock_version();
+
+	if (option == 'h')
+		print_help();
+	else
+		printf("ulockflex, with nlock %u.%u.%u\n", (unsigned)(v >> 16), (unsigned)(v >> 8 & 255),
+		       (unsigned)(v & 255));
+	exit(fflush(stdout) ? EXIT_VIOLATION : EXIT_DONE);
+}
+
+static double number(char option, const char *text, double least, double most)
+{
+	char *end;
+	double v;
+
+	errno = 0;
+	v = strtod(text, &end);
+	if (end == text || *end || errno || !(v >= least && v <= most))
+		usage_error("-%c wants a number from %g to %g, not '%s'", option, least, most, text);
+	return v;
+}
+
+static uint64_t integer(char option, const char *text, uint64_t least, uint64_t most)
+{
+	char *end;
+	unsigned long long v;
+
+	errno = 0;
+	v = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || v < least || v > most)
+		usage_error("-%c wants a whole number from %llu to %llu, not '%s'", option, (unsigned long long)least,
+			    (unsigned long long)most, text);
+	return v;
+}
+
+/* Index in a list of words that ends with NULL. */
+static int word(char option, const char *text, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(text, words[i]))
+			return i;
+	usage_error("-%c does not know '%s'", option, text);
+}
+
+static void lock_list(struct config *cf, const char *list)
+{
+	cf->kind_count = 0;
+	for (;;) {
+		size_t length = strcspn(list, ",");
+		const struct lock_kind *kind = lock_kind_find(list, length);
+
+		if (!kind)
+			usage_error("-L does not know the lock '%.*s'", (int)length, list);
+		if (cf->kind_count == KINDS_MAX)
+			usage_error("-L wants at most %d locks", KINDS_MAX);
+		cf->kinds[cf->kind_count++] = kind;
+		if (!list[length])
+			return;
+		list += length + 1;
+	}
+}
+
+/* Each of the three knows some of the options and says whether this was one. */
+static bool set_count(struct config *cf, int option, const char *arg)
+{
+	switch (option) {
+	case 'c':
+		cf->tasks = (unsigned)integer('c', arg, 1, TASKS_MAX);
+		return true;
+	case 'a':
+		cf->locks = (unsigned)integer('a', arg, 1, LOCKS_MAX);
+		return true;
+	case 'i':
+		cf->runs = (unsigned)integer('i', arg, 1, RUNS_MAX);
+		return true;
+	case 's':
+		cf->reads = (unsigned)integer('s', arg, 0, 100);
+		return true;
+	case 'R':
+		cf->loops = integer('R', arg, 1, 1000000);
+		return true;
+	case 'S':
+		cf->seed = integer('S', arg, 0, UINT64_MAX);
+		return true;
+	}
+	return false;
+}
+
+static bool set_time(struct config *cf, int option, const char *arg)
+{
+	switch (option) {
+	case 't':
+		cf->seconds = number('t', arg, 0.001, 3600);
+		return true;
+	case 'r':
+		cf->r = number('r', arg, 0, 1e6);
+		return true;
+	case 'x':
+		cf->x = number('x', arg, 0, 1e6);
+		return true;
+	case 'p':
+		cf->patience = number('p', arg, 0, 1e6);
+		return true;
+	}
+	return false;
+}
+
+static bool set_choice(struct options *o, int option, const char *arg)
+{
+	static const char *const modes[] = { "thread", "proc", NULL };
+	static const char *const formats[] = { "classic", "tsv", "json", NULL };
+
+	switch (option) {
+	case 'L':
+		lock_list(&o->config, arg);
+		return true;
+	case 'M':
+		o->config.processes = word('M', arg, modes) == 1;
+		return true;
+	case 'A':
+		o->config.place = (enum place)word('A', arg, place_names);
+		return true;
+	case 'f':
+		o->format = (enum format)word('f', arg, formats);
+		return true;
+	case 'H':
+		o->history_file = arg;
+		return true;
+	}
+	return false;
+}
+
+static void set_option(struct options *o, int option, const char *arg)
+{
+	if (set_count(&o->config, option, arg) || set_time(&o->config, option, arg) || set_choice(o, option, arg))
+		return;
+	o->config.waits = o->config.waits || option == 'W';
+	o->quiet = o->quiet || option == 'q';
+	if (option == 'T')
+		o->action = DO_SELFTEST;
+	if (option == 'C')
+		o->action = DO_CLAIMS;
+	if (option == 'D')
+		o->action = DO_DEMO;
+}
+
+/* `given` is the options' letters. C and D stand for --claims and --demo. */
+static void check_together(const struct options *o, const char *given)
+{
+	const struct config *cf = &o->config;
+	static const char *const action_names[] = { "", "-T", "--claims", "--demo" };
+	const char *allowed = o->action == DO_SELFTEST ? "TLMSq" : "CDtSR";
+	bool spins = false, shares = true;
+
+	if (o->action != DO_RUN && given[strspn(given, allowed)])
+		usage_error("-%c does not go with %s", given[strspn(given, allowed)], action_names[o->action]);
+	if (strchr(given, 'C') && strchr(given, 'D'))
+		usage_error("--claims does not go with --demo");
+	for (unsigned k = 0; k < cf->kind_count; k++) {
+		spins = spins || cf->kinds[k]->spins;
+		shares = shares && cf->kinds[k]->rdlock;
+	}
+	if (strchr(given, 'p') && !spins)
+		usage_error("-p needs a spinning lock: T, F, H or C");
+	if (cf->reads && !shares)
+		usage_error("-s needs lock s, and no other");
+	if (cf->reads == 100 && o->history_file)
+		usage_error("-H has nothing to write if all requests are for reading");
+	if (o->history_file && !strcmp(o->history_file, "-") && o->format != FORMAT_CLASSIC)
+		usage_error("-H - does not go with -f tsv or json");
+}
+
+static void defaults(struct options *o)
+{
+	struct config *cf = &o->config;
+
+	*o = (struct options){ .action = DO_RUN, .format = FORMAT_CLASSIC };
+	cf->tasks = 3;
+	cf->locks = 1;
+	cf->runs = 5;
+	cf->r = 2;
+	cf->x = 1;
+	cf->patience = 3;
+	cf->place = PLACE_RR;
+	cf->seed = 1;
+	lock_list(cf, "k,t,f,h,c,p");
+}
+
+void options_parse(struct options *o, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ "claims", no_argument, NULL, 'C' },
+		{ "demo", no_argument, NULL, 'D' },
+		{ 0 },
+	};
+	char given[64] = "";
+	int c, at = -1;
+
+	defaults(o);
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":c:a:t:i:L:r:x:p:s:M:A:R:S:H:Wf:qT", longs, &at)) != -1) {
+		if (at >= 0 && strcmp(argv[optind - 1] + 2, longs[at].name))
+			usage_error("unknown option '%s'", argv[optind - 1]);
+		at = -1;
+		if (c == 'h' || c == 'V')
+			print_and_exit(c);
+		if (c == ':')
+			usage_error("-%c wants an argument", optopt);
+		if (c == '?')
+			usage_error("unknown option '%s'", argv[optind - 1]);
+		set_option(o, c, optarg);
+		if (!strchr(given, c))
+			given[strlen(given)] = (char)c;
+	}
+	if (optind < argc)
+		usage_error("what is '%s' for?", argv[optind]);
+	check_together(o, given);
+	if (o->config.seconds <= 0)
+		o->config.seconds = o->action == DO_RUN ? 1 : 0.5;
+}

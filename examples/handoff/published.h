@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * published.h - the numbers that the experiments are compared with, as their authors published them
+ *
+ *   26 February 2002   Hubertus Franke, first ulockflex table; two-way Pentium III, 550 MHz
+ *    5 March 2002      the same, "Futexes III : performance numbers"
+ *    6 March 2002      the same, "Futexes V": FUTEX_UP_FAIR beside FUTEX_UP; and on the evening the acquisition histories
+ *   OLS 2002           Franke, Russell, Kirkwood, "Fuss, Futexes and Furwocks", tables 1 and 2; two-way Pentium III, 500 MHz
+ *   2023, 2025         Peter Zijlstra's futex_numa, and "perf bench futex hash" on the private hash
+ *
+ * The lock letters of 2002 are not all ours: its `f` was strict FIFO, except on 6 March, where the two rows
+ * called `f` were Rusty Russell's futex with and without a fair release: here "up-fair" and "up". Its `m` was
+ * that futex in an earlier form.
+ */
+#ifndef HANDOFF_PUBLISHED_H
+#define HANDOFF_PUBLISHED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "metrics.h"
+
+enum post { FEB26, MAR05, MAR06 };
+
+/* A row of ulockflex's own output; its column RC was 0.00 in all of them. */
+struct row2002 {
+	enum post post;
+	int c, a, t, i;
+	const char *lock;
+	int p, r, x;
+	double wc, retry, cov, thput;
+};
+
+/* NULL if there is none. */
+const struct row2002 *published_row(enum post post, int c, int r, int x, const char *lock, int p);
+extern const struct row2002 rows2002[];
+extern const size_t rows2002_count;
+
+/* The four locks of a table of the OLS paper, in per cent of improvement over the System V semaphore. */
+struct ols_locks {
+	double futex, ulocks, futex_spin, ulocks_spin;
+};
+
+struct ols_cell {
+	int tasks, r, x;
+	double sysv; /* iterations a second, read from the bars of figures 1 to 5 */
+	struct ols_locks fair, greedy;
+};
+
+extern const struct ols_cell ols2002[];
+extern const size_t ols2002_count;
+
+/* Throughput of futex_fair over that of futex in one cell, and over all cells with at least three tasks. */
+double ols_fair_ratio(const struct ols_cell *cell);
+struct ols_range {
+	double least, median, most;
+	size_t cells;
+};
+struct ols_range ols_fair_range(void);
+
+/* A history as far as it was printed. */
+struct trace2002 {
+	const char *name;
+	uint64_t first; /* number of its first acquisition */
+	const struct run *runs;
+	size_t count;
+};
+
+extern const struct trace2002 trace_up_r2x1, trace_up_r0x0, trace_up_fair;
+
+/* futex_numa, contenders' calls of the two processes: both on node 0, and one on each node. */
+struct numa2023 {
+	double shared[2], separate[2];
+};
+extern const struct numa2023 futex_numa2023;
+
+/* perf bench futex hash, operations a second and thread. */
+struct hash2025 {
+	const char *what;
+	double base, series;
+};
+extern const struct hash2025 futex_hash2025[];
+extern const size_t futex_hash2025_count;
+
+/* What 2002 has to say about the throughput of one of our locks over that of the convoy-avoidance lock, for
+ * `tasks` tasks on one lock with means r and x. Puts at most `room` answers into `out` and returns how many. */
+struct published_ratio {
+	const char *source; /* "6 March 2002" */
+	const char *pair;   /* "FUTEX_UP_FAIR / FUTEX_UP" */
+	double value;
+};
+size_t published_ratios(char lock, int tasks, double r, double x, struct published_ratio *out, size_t room);
+
+#define PUBLISHED_MAX 4
+
+/* The number that this experiment is remembered by: fair over unfair on 6 March 2002, 217001 / 2002852. */
+double published_fair_ratio(void);
+
+#endif

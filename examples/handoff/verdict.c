@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verdict.c - the claims E1 to E6 about fair and unfair hand-off, tried on this machine
+ *
+ * Every claim is about ratios and proportions, never about a speed, and uses medians of five runs. A claim that
+ * does not hold is "not reproduced here", together with what may explain it; it is not a failure of anything.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "modes.h"
+#include "report.h"
+
+struct trial {
+	struct config config;
+	struct summary summaries[KINDS_MAX];
+	double effective;
+	bool holds;      /* so far */
+	int tried, held; /* claims */
+	int worst;       /* exit code */
+};
+
+/* Measures the locks of `letters` with c tasks and means r and x. False if it cannot go on. */
+static bool measure(struct trial *t, const char *letters, unsigned tasks, double r, double x)
+{
+	struct config *cf = &t->config;
+	int code;
+
+	cf->tasks = tasks;
+	cf->r = r;
+	cf->x = x;
+	cf->kind_count = 0;
+	for (; *letters; letters++)
+		cf->kinds[cf->kind_count++] = lock_kind_find(letters, 1);
+	bench_free(t->summaries, KINDS_MAX);
+	memset(t->summaries, 0, sizeof t->summaries);
+	if (bench_all(cf, t->summaries) != 0) {
+		t->worst = EXIT_VIOLATION;
+		return false;
+	}
+	code = mode_complaints(cf, t->summaries);
+	if (code == EXIT_VIOLATION)
+		t->worst = code;
+	printf("\n");
+	report_classic_head(stdout);
+	for (unsigned k = 0; k < cf->kind_count; k++)
+		if (!t->summaries[k].error)
+			report_classic(stdout, cf, &t->summaries[k]);
+	fflush(stdout);
+	return true;
+}
+
+static double of(const struct trial *t, char lock, enum metric m)
+{
+	const struct summary *s = bench_find(&t->config, t->summaries, lock);
+
+	return s ? s->median[m] : NAN;
+}
+
+static double over(const struct trial *t, char above, char below)
+{
+	return bench_ratio(&t->config, t->summaries, above, below);
+}
+
+static void claim(struct trial *t, const char *text)
+{
+	printf("%s\n", text);
+	t->holds = true;
+}
+
+/* One condition of the claim; `then` is what was published, or measured before. What could not be measured does
+ * not hold. */
+static void within(struct trial *t, const char *what, double v, double least, double most, const char *then)
+{
+	bool holds = v >= least && v <= most;
+
+	t->holds = t->holds && holds;
+	printf("   %s  %-38s", holds ? "yes" : "NO ", what);
+	report_number(stdout, 9, 3, v);
+	if (isinf(least))
+		printf("   at most %g", most);
+	else if (isinf(most))
+		printf("   at least %g", least);
+	else if (least >= most)
+		printf("   is %g", least);
+	else
+		printf("   from %g to %g", least, most);
+	printf("%s%s%s\n", *then ? "   (" : "", then, *then ? ")" : "");
+}
+
+static void at_least(struct trial *t, const char *what, double v, double least, const char *then)
+{
+	within(t, what, v, least, INFINITY, then);
+}
+
+static void at_most(struct trial *t, const char *what, double v, double most, const char *then)
+{
+	within(t, what, v, -INFINITY, most, then);
+}
+
+static void note(const char *what, double v)
+{
+	printf("     -  %-38s", what);
+	report_number(stdout, 9, 3, v);
+	printf("\n");
+}
+
+static void verdict(struct trial *t, const char *name)
+{
+	double load[1] = { NAN };
+
+	t->tried++;
+	if (t->holds) {
+		t->held++;
+		printf("%s: reproduced\n", name);
+		return;
+	}
+	if (getloadavg(load, 1) != 1)
+		load[0] = NAN;
+	printf("%s: not reproduced here (%u CPUs, effective %.2f, load %.1f", name, place_cpus(), t->effective,
+	       load[0]);
+	for (unsigned k = 0; k < t->config.kind_count; k++)
+		if (!t->summaries[k].error)
+			printf(", csw/op %c %.3f", t->summaries[k].kind->letter, t->summaries[k].median[M_CSW]);
+	printf(")%s\n", place_is_busy(t->effective) ? " - machine busy" : "");
+}
+
+/* ------------------------------------------------------------------ the claims */
+
+static void claim_e1(struct trial *t)
+{
+	if (!measure(t, "ekfc", 1, 0, 0))
+		return;
+	claim(t, "E1  Alone, a lock in user space costs a fraction of a system call");
+	at_least(t, "throughput f/k", over(t, 'f', 'k'), 3, "2002: 3.67");
+	at_least(t, "throughput c/k", over(t, 'c', 'k'), 3, "2002: 3.59");
+	within(t, "contention of f, %", of(t, 'f', M_WC), 0, 0, "");
+	within(t, "contention of c, %", of(t, 'c', M_WC), 0, 0, "");
+	if (isnan(of(t, 'f', M_SLEEPS))) {
+		printf("     -  futex calls are counted only by a library built with --enable-stats\n");
+	} else {
+		within(t, "futex calls of f", of(t, 'f', M_SLEEPS) + of(t, 'f', M_WAKES), 0, 0, "");
+		within(t, "futex calls of c", of(t, 'c', M_SLEEPS) + of(t, 'c', M_WAKES), 0, 0, "");
+	}
+	verdict(t, "E1");
+}
+
+static void claim_e2(struct trial *t)
+{
+	claim(t,
+	      "E2  A strict queue is nearly always contended, convoy avoidance hardly; the queue costs at least half");
+	at_least(t, "contention of t, %", of(t, 't', M_WC), 80, "2002: 99.7");
+	at_most(t, "contention of c, %", of(t, 'c', M_WC), 30, "2002: 0.3 to 7.8");
+	at_most(t, "throughput t/c", over(t, 't', 'c'), 0.5, "2002: 0.155 to 0.395, r=x=0");
+	note("throughput f/c, nlock's FIFO", over(t, 'f', 'c'));
+	note("throughput p/c, pthread", over(t, 'p', 'c'));
+	verdict(t, "E2");
+}
+
+static void claim_e3(struct trial *t)
+{
+	claim(t, "E3  Run lengths show the hand-off: fair is one at a time, unfair is many in a row");
+	at_most(t, "mean run of t", of(t, 't', M_RUN_MEAN), 2, "2002: 1.0");
+	at_least(t, "mean run of c", of(t, 'c', M_RUN_MEAN), 2.5, "2002: 993");
+	within(t, "weighted median run of t", of(t, 't', M_RUN_WEIGHTED), 1, 1, "2002: 1");
+	at_least(t, "weighted median run of c", of(t, 'c', M_RUN_WEIGHTED), 5, "2002: 4789");
+	at_least(t, "owner changes of t, per acquisition", of(t, 't', M_CHANGE), 0.8, "2002: 1.0");
+	at_most(t, "owner changes of c, per acquisition", of(t, 'c', M_CHANGE), 0.45, "2002: 0.001");
+	note("plain median run of c: may well be 1", of(t, 'c', M_RUN_MEDIAN));
+	note("owner changes of f, per acquisition", of(t, 'f', M_CHANGE));
+	verdict(t, "E3");
+}
+
+static void claim_e4(struct trial *t)
+{
+	claim(t, "E4  In a convoy every iteration costs a context switch");
+	within(t, "context switches an iteration, t", of(t, 't', M_CSW), 0.9, 1.2, "");
+	at_most(t, "context switches an iteration, c", of(t, 'c', M_CSW), 0.3, "");
+	note("context switches an iteration, f", of(t, 'f', M_CSW));
+	verdict(t, "E4");
+}
+
+static void claim_e5(struct trial *t)
+{
+	const struct summary *s;
+	double least = INFINITY, most = 0;
+
+	if (!measure(t, "tfc", 3, 0, 0))
+		return;
+	claim(t, "E5  The command of 2002, -r 0 -x 0: convoy avoidance is at least twice as fast");
+	at_least(t, "throughput c/t", over(t, 'c', 't'), 2, "2002: 9.23, 2.53");
+	note("throughput c/f, nlock's FIFO", over(t, 'c', 'f'));
+	s = bench_find(&t->config, t->summaries, 't');
+	for (unsigned r = 0; s && r < t->config.runs; r++) {
+		least = fmin(least, s->thput[r]);
+		most = fmax(most, s->thput[r]);
+	}
+	printf("     -  The empty loop is bistable, now convoy, now solos: runs of t from %.0f to %.0f a second\n",
+	       least, most);
+	verdict(t, "E5");
+}
+
+static void claim_e6(struct trial *t)
+{
+	if (!measure(t, "tfc", 100, 9, 1))
+		return;
+	claim(t, "E6  A hundred tasks, -r 9 -x 1: local fairness as in the OLS paper");
+	at_least(t, "runs of exactly 1, t", of(t, 't', M_RUN_ONES), 0.99, "2002: 0.9999");
+	within(t, "runs of exactly 1, c", of(t, 'c', M_RUN_ONES), 0.6, 0.9, "2002: 0.790");
+	at_least(t, "runs of 1 or 2, c", of(t, 'c', M_RUN_ONES) + of(t, 'c', M_RUN_TWOS), 0.9, "2002: 1.0");
+	at_least(t, "contention of t, %", of(t, 't', M_WC), 99, "2002: 100");
+	at_most(t, "contention of c, %", of(t, 'c', M_WC), 30, "2002: 12.7");
+	within(t, "throughput t/c", over(t, 't', 'c'), 0.2, 0.8, "2002: 0.45 to 0.50");
+	note("throughput f/c, nlock's FIFO", over(t, 'f', 'c'));
+	note("runs of exactly 1, f", of(t, 'f', M_RUN_ONES));
+	if (place_cpus() <= 4)
+		verdict(t, "E6");
+	else
+		printf("E6: no verdict with more than 4 CPUs, 2002 had 2\n");
+}
+
+int mode_claims(const struct options *o)
+{
+	static struct trial t;
+
+	t.effective = place_effective_cpus();
+	t.config = o->config;
+	t.config.runs = 5;
+	report_machine(stdout, &t.config, t.effective);
+	if (place_is_busy(t.effective))
+		printf("# machine busy: it gives less than four fifths of its CPUs\n");
+	if (place_cpus() < 2)
+		printf("# one CPU: the claims are about two or more\n");
+	fflush(stdout);
+	claim_e1(&t);
+	if (t.worst == EXIT_DONE && measure(&t, "ktfpc", 3, 2, 1)) {
+		claim_e2(&t);
+		claim_e3(&t);
+		claim_e4(&t);
+	}
+	if (t.worst == EXIT_DONE)
+		claim_e5(&t);
+	if (t.worst == EXIT_DONE)
+		claim_e6(&t);
+	printf("\n%d of %d claims reproduced here\n", t.held, t.tried);
+	bench_free(t.summaries, KINDS_MAX);
+	return t.worst;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tool.h - what the sub commands of nlock share: options, and how they end
+ *
+ * Exit codes: 0 done, 1 something went wrong while it ran, 2 the command line was wrong (one line on standard error).
+ */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define EXIT_USAGE 2
+
+int info_main(int argc, char **argv);
+int bench_main(int argc, char **argv);
+
+/* "nlock: ..." on standard error. Returns EXIT_USAGE. */
+int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Long options, spelled out in full: --name, --name VALUE or --name=VALUE. */
+struct option_spec {
+	const char *name; /* NULL ends the table */
+	bool takes_value;
+};
+
+struct options {
+	int argc;
+	char **argv;
+	int at;            /* the argument that comes next */
+	const char *value; /* of the option just returned */
+};
+
+#define OPTIONS_END (-1)
+#define OPTIONS_BAD (-2) /* usage_error has been called */
+
+/* The index in `specs` of the next option. An argument that is none is an error, too. */
+int options_next(struct options *o, const struct option_spec *specs);
+
+/* A decimal number and nothing else. */
+bool parse_number(const char *text, long min, long max, long *number);
+
+/* "2 ns", "13 us", "0.41 s" and "812", "45.1 k", "3.10 M": three digits, for tables. They return buf. */
+#define NUMBER_SIZE 16
+char *format_ns(char buf[NUMBER_SIZE], double ns);
+char *format_count(char buf[NUMBER_SIZE], double n);
+
+#endif

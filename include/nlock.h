@@ -21,11 +21,11 @@
  *  - Objects are plain memory: no pointers, no heap, no registration of threads. They may stand
  *    in static storage, on the heap, in shared memory, at different addresses in different
  *    processes. They must not be copied or moved while in use.
- *  - After fork the child may use, unlock or initialise anew what the forking thread held; threads of the parent that were
+ *  - After fork (not _Fork or clone) the child may use, unlock or initialise anew what the forking thread held; threads of the parent that were
  *    waiting for a private object do not count there. Under NLOCK_PLACE_NODE and _FIRST such an object must be
  *    initialised anew.
  *  - In a signal handler an object that the interrupted thread was working on must not be used. Others may, if
- *    nlock_features() has been called once before: the first contended call reads the environment.
+ *    nlock_features() has been called once before: the first contended call reads the environment and the CPU quota.
  *  - No function here is a cancellation point.
  */
 #ifndef NLOCK_H
@@ -56,7 +56,8 @@ typedef uint32_t nlock_attr_t;
  *
  *   NLOCK_BOUNDED       when the head has been overtaken NLOCK_BOUND_DEFAULT times, or has lost after it has been the
  *                       head for NLOCK_BOUND_NS. The default: throughput of a barging lock, no starvation.
- *   NLOCK_BOUNDED_N(k)  the same with a bound of k overtakings, 0 <= k <= 65535.
+ *   NLOCK_BOUNDED_N(k)  the same with a bound of k overtakings, 0 <= k <= 65535. (Both may grant sooner to a head that
+ *                       follows one whose deadline has passed.)
  *   NLOCK_FIFO          always, if anybody waits: a bound of 0. A convoy, once formed, stays while the load lasts: every
  *                       acquisition then costs a context switch.
  *   NLOCK_BARGING       never: convoy avoidance. A waiter may starve.
@@ -87,7 +88,8 @@ typedef uint32_t nlock_attr_t;
  *                        kernels before 6.18.21 and 6.19.11 have a fault here (CVE-2026-23415):
  *                        ask for it only where you know both.
  *
- * NODE and FIRST need Linux 6.16 with futex2, an object aligned to 8 bytes, and have a stronger rule for
+ * All but HASH need futex2, also later: a filter that forbids it while somebody sleeps leaves that thread asleep.
+ * NODE and FIRST need Linux 6.16, an object aligned to 8 bytes, and have a stronger rule for
  * the end of life, see nlock_mutex_destroy. They never use the private hash.
  * Placement is where waiters queue, not where the object's memory is: that is the caller's.
  */
@@ -98,9 +100,11 @@ typedef uint32_t nlock_attr_t;
 #define NLOCK_PLACE_MPOL  ((nlock_attr_t)0xcu)
 
 /* Sharing: a PRIVATE object is used by the threads of one process through one mapping. A SHARED one may be used by
- * several processes, or through several mappings of its page. nlock offers no robust locks: a process that is killed while
- * it holds a shared lock leaves it locked for ever, and one that is killed while it waits is still counted as a waiter, to
- * whom the lock may be granted; lock_until still returns then. */
+ * several processes, or through several mappings of its page; under another placement than HASH each of them must be able
+ * to use futex2, and under MPOL the mappings must have the same policy.
+ * nlock offers no robust locks. A process that is killed inside any call on a shared lock, unlock included, or while it holds
+ * it, may leave it locked, granted to nobody, or open with the other waiters asleep for ever; then only trylock and
+ * lock_until are sure to return. */
 #define NLOCK_PRIVATE ((nlock_attr_t)0x00u)
 #define NLOCK_SHARED  ((nlock_attr_t)0x10u)
 
@@ -129,8 +133,8 @@ typedef struct nlock_mutex {
 
 /* Makes *m an unlocked mutex with the given attributes. Reads nothing of what was there before.
  * Nobody may be using *m.
- *   EINVAL   attr is not a combination of one hand-off, one placement and one sharing; m is not aligned to
- *            8 bytes; NODE(n) with a node that this machine cannot have
+ *   EINVAL   attr is not a valid word (two hand-offs or two placements together may look like a third); m is not aligned
+ *            to 8 bytes; NODE(n) with a node that this machine cannot have
  *   ENOTSUP  the placement is not to be had: the kernel is too old, a filter forbids it, or NLOCK_FUTEX=legacy
  *   EFAULT   NODE or FIRST on memory that cannot be written */
 NLOCK_API NLOCK_MUST_CHECK int nlock_mutex_init(nlock_mutex_t *m, nlock_attr_t attr);

@@ -55,10 +55,14 @@ static inline bool nl_cas_rel(uint32_t *p, uint32_t *seen, uint32_t v)
 	return __atomic_compare_exchange_n(p, seen, v, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-/* Reads the newest value: a read-modify-write that changes nothing. */
+/* Reads the newest value: a read-modify-write that changes nothing. The compiler must not know that it does not, or it
+ * may make a load of it, as clang does. */
 static inline uint32_t nl_fresh_rlx(uint32_t *p)
 {
-	return __atomic_fetch_or(p, 0, __ATOMIC_RELAXED);
+	uint32_t nothing = 0;
+
+	__asm__("" : "+r"(nothing));
+	return __atomic_fetch_add(p, nothing, __ATOMIC_RELAXED);
 }
 
 /* A hint: may be stale, may be lost. */
@@ -73,7 +77,9 @@ static inline void nl_store16_rlx(uint16_t *p, uint16_t v)
 }
 
 /* The pair {word, node} as one: only wait.c uses it. */
-static inline bool nl_cas64_rlx(uint64_t *p, uint64_t *seen, uint64_t v)
+typedef uint64_t __attribute__((may_alias)) nl_pair;
+
+static inline bool nl_cas64_rlx(nl_pair *p, uint64_t *seen, uint64_t v)
 {
 	return __atomic_compare_exchange_n(p, seen, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }

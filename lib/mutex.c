@@ -19,7 +19,7 @@
  *   HEAD     NONE    nobody is at the head.
  *            CALLED  the owner's wake took a sleeper out of the back lane, who has not answered yet. Set only by the
  *                    owner, on NONE, right before that wake; taken back by the same owner if the wake found nobody.
- *            AWAKE   the head runs, and must change the word before it can sleep.
+ *            AWAKE   the head runs or is being woken, and must change the word before it can sleep again.
  *            FRONT   the head sleeps in the front lane, or is on its way. Set only by the head: on AWAKE, or as it
  *                    registers.
  *            Back to NONE only by the head, as it claims, takes or leaves.
@@ -32,14 +32,15 @@
  *   LOCKED, count 0               the owner: T8; a newcomer: T3
  *   LOCKED, count n, any HEAD     the owner: T6, T7, T9, T10; newcomers: T4; the head: T11, T13; other waiters: T12, T13
  *   LOCKED GRANT, HEAD not NONE   the head: T5; the one that was called: T12; newcomers: T4; other waiters: T13
- *   open, count n, any HEAD       any thread: T2; any waiter: T5
- *   Impossible: GRANT without LOCKED; GRANT or DUE with HEAD NONE; any HEAD but NONE at count 0.
+ *   open, count n, HEAD not FRONT any thread: T2; any waiter: T5; one that was woken: T12
+ *   Impossible: GRANT without LOCKED; GRANT or DUE with HEAD NONE; open with FRONT; any HEAD but NONE at
+ *   count 0.
  *
  * Transitions
  *   T1   0 -> LOCKED                     lock, trylock
  *   T2   open -> LOCKED                  barge         newcomer; overtakes the head, if there is one
- *   T3   LOCKED -> count 1 AWAKE|FRONT   enter         first waiter: it is the head. FRONT if the limit is > 0,
- *                                                      because it has watched before
+ *   T3   LOCKED -> count 1 AWAKE|FRONT   enter         first waiter: it is the head. FRONT if the limit is > 0:
+ *                                                      then it had its chance to watch before
  *   T4   n -> n+1                        enter         later waiter: it is not
  *   T5   open or GRANT -> LOCKED, n-1    acquire       a waiter; GRANT by the head alone, which takes HEAD and DUE along
  *   T6   NONE -> CALLED                  call_head     owner, then wakes one in the back lane; found one: HEAD stays
@@ -52,8 +53,9 @@
  *   T12  NONE or CALLED -> AWAKE         line_waits    a thread that was woken in the back lane
  *   T13  n -> n-1                        leave         deadline passed, neither open nor granted to it; a head takes
  *                                                      HEAD and DUE along
- *   T14  any -> LOCKED or 0              adopt         first slow call in the child of a fork: the waiters that the word
- *                                                      counts are the parent's; what was granted to one of them is free
+ *   T14  any -> LOCKED or 0              adopt         first slow call of this process on the object. In the child of a
+ *                                                      fork the waiters that the word counts are the parent's, and what was
+ *                                                      granted to one of them is free
  *
  * Nobody sleeps for ever
  *   A waiter sleeps only on a LOCKED word, and the head only on one that says FRONT and not GRANT. So there is an owner,

@@ -4,9 +4,10 @@
  *
  * Which calls
  *   Decided once per process, by trying each for its effect before the first use: anything but the one right answer
- *   (ENOSYS, EPERM and EACCES of filters, EINVAL of older kernels) means that it is not here. For words that are not
- *   NUMA the two families share one queue, so a filter that arrives later is survived too: the call that it refuses is
- *   made again in the old family, and from then on everywhere. NUMA words exist only where futex2 and FUTEX2_NUMA work.
+ *   (ENOSYS, EPERM and EACCES of filters, EINVAL of older kernels) means that it is not here. For words of placement HASH
+ *   the two families share one queue, so a filter that arrives later is survived too: the call that it refuses is made
+ *   again in the old family, and from then on everywhere. The other placements exist only in futex2; they are always
+ *   tried there, since the filter may be another thread's.
  *
  * Placement
  *   The kernel must never see "no node" in a NUMA word: it would fill it in with two plain accesses, and two first
@@ -17,12 +18,11 @@
  *
  * Fork
  *   The child of a fork has copies of private objects, but none of the threads that wait on them. In a private object that
- *   is not NUMA the second word, which the kernel does not look at, names the generation of processes that the waiters
- *   are of; a handler of pthread_atfork counts generations.
+ *   is not NUMA the second word, which the kernel does not look at, names the process that the waiters are of; zero is
+ *   no process yet. A handler of pthread_atfork keeps up with who we are; _Fork and clone do not call it.
  *
  * Failure
- *   A wait that fails in a way nobody foresaw sleeps a millisecond and says "look again": slow, but never a busy loop. So do
- *   waits on NUMA words once a late filter refuses futex2, since nothing can wake them any more.
+ *   A wait that fails in a way nobody foresaw sleeps a millisecond and says "look again": slow, but never a busy loop.
  *   A wake that fails found nobody: the object may be gone, which is allowed.
  */
 #define _GNU_SOURCE
@@ -47,7 +47,8 @@
 #define FEATURES_KNOWN 0x80000000u
 
 /* Relaxed: whoever reads a stale value finds the same out again. */
-static uint32_t features; /* NLOCK_HAS_* and FEATURES_KNOWN; 0 before the first use */
+static uint32_t quota = UINT32_MAX; /* CPUs */
+static uint32_t features;           /* NLOCK_HAS_* and FEATURES_KNOWN; 0 before the first use */
 
 /* ---------------------------------------------------------------- what works here */
 
@@ -90,11 +91,34 @@ static bool try_waitv(const struct nl_futex_waitv *v)
 	return nl_futex2_waitv(v, 1, NULL, 0) == -EAGAIN;
 }
 
+/* How many CPUs' worth of time the control group (v2) grants, where it is the root that this process sees; UINT32_MAX for
+ * no limit. By raw calls: the C library's are cancellation points. */
+static uint32_t quota_cpus(void)
+{
+	char text[48] = "", *end;
+	long fd, n;
+	unsigned long long time, period;
+
+	fd = nl_syscall(SYS_openat, (uintptr_t)AT_FDCWD, (uintptr_t) "/sys/fs/cgroup/cpu.max", O_RDONLY | O_CLOEXEC, 0,
+			0, 0);
+	if (fd < 0)
+		return UINT32_MAX;
+	n = nl_syscall(SYS_read, (uintptr_t)fd, (uintptr_t)text, sizeof(text) - 1, 0, 0, 0);
+	nl_syscall(SYS_close, (uintptr_t)fd, 0, 0, 0, 0, 0);
+	if (n <= 0 || *text < '0' || *text > '9') /* "max 100000": no limit */
+		return UINT32_MAX;
+	time = strtoull(text, &end, 10);
+	period = strtoull(end, NULL, 10);
+	return period && time / period < UINT32_MAX ? (uint32_t)(time / period) : UINT32_MAX;
+}
+
 /* The environment is not read in set-uid programs. */
 static uint32_t probe(void)
 {
 	const char *mode = secure_getenv("NLOCK_FUTEX");
 	uint32_t f = FEATURES_KNOWN;
+
+	nl_store_rlx(&quota, quota_cpus());
 
 	if (mode && !strcmp(mode, "legacy"))
 		return f;
@@ -130,16 +154,25 @@ uint32_t nl_wait_features(void)
 	return known() & ~FEATURES_KNOWN;
 }
 
-/* Is this the answer of somebody who will not let us make the call? Then nobody makes it any more. */
+/* Is this an error that the call never has where it works? Then somebody does not let us make it. */
 static bool is_refused(long rc)
 {
-	if (rc != -ENOSYS && rc != -EPERM && rc != -EACCES)
-		return false;
+	return rc < 0 && rc != -EAGAIN && rc != -EINTR && rc != -ETIMEDOUT && rc != -EFAULT;
+}
+
+/* From now on the old family, everywhere. */
+static void give_up_futex2(void)
+{
 	nl_store_rlx(&features, FEATURES_KNOWN);
-	return true;
 }
 
 /* ---------------------------------------------------------------- attributes to flags: the one place */
+
+/* Where the old family does not reach. */
+static bool is_placed(nlock_attr_t attr)
+{
+	return (attr & A_PLACE) != NLOCK_PLACE_HASH;
+}
 
 /* The kernel reads the second word too. */
 static bool is_numa(nlock_attr_t attr)
@@ -208,38 +241,17 @@ int nl_deadline_set(struct nl_deadline *d, clockid_t clock, const struct timespe
 	return is_past(d) ? -ETIMEDOUT : 0;
 }
 
-/* How many CPUs' worth of time the control group (v2) grants, as the process sees it; UINT32_MAX for no limit. By raw calls:
- * the C library's are cancellation points. */
-static uint32_t quota_cpus(void)
-{
-	char text[48] = "", *end;
-	long fd, n;
-	unsigned long long quota, period;
-
-	fd = nl_syscall(SYS_openat, (uintptr_t)AT_FDCWD, (uintptr_t) "/sys/fs/cgroup/cpu.max", O_RDONLY | O_CLOEXEC, 0,
-			0, 0);
-	if (fd < 0)
-		return UINT32_MAX;
-	n = nl_syscall(SYS_read, (uintptr_t)fd, (uintptr_t)text, sizeof(text) - 1, 0, 0, 0);
-	nl_syscall(SYS_close, (uintptr_t)fd, 0, 0, 0, 0, 0);
-	if (n <= 0 || *text < '0' || *text > '9') /* "max 100000": no limit */
-		return UINT32_MAX;
-	quota = strtoull(text, &end, 10);
-	period = strtoull(end, NULL, 10);
-	return period && quota / period < UINT32_MAX ? (uint32_t)(quota / period) : UINT32_MAX;
-}
-
-/* Affinity is asked of the process, that is of its first thread: a program that pins each thread to a CPU of its own still
+/* Affinity is asked of the process, that is of its first thread: a program whose other threads are pinned to a CPU each still
  * has more than one. */
 static uint32_t usable_cpus(void)
 {
-	uint32_t quota = quota_cpus(), cpus = 2;
+	uint32_t most = nl_load_rlx(&quota), cpus = 2;
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	if (nl_syscall(SYS_sched_getaffinity, (uintptr_t)getpid(), sizeof(set), (uintptr_t)&set, 0, 0, 0) > 0)
 		cpus = (uint32_t)CPU_COUNT(&set);
-	return cpus < quota ? cpus : quota;
+	return cpus < most ? cpus : most;
 }
 
 /* Both may change while the program runs, so the answer is not kept for long. */
@@ -249,8 +261,10 @@ int64_t nl_watch_ns(void)
 	uint32_t n = nl_load_rlx(&asked);
 
 	nl_store_rlx(&asked, n + 1);
-	if (n % 4096 == 0)
+	if (n % 4096 == 0) {
+		known();
 		nl_store_rlx(&cpus, usable_cpus());
+	}
 	return nl_load_rlx(&cpus) > 1 ? WATCH_NS : 0;
 }
 
@@ -267,13 +281,12 @@ static long wait_once(uint32_t *word, nlock_attr_t attr, uint32_t expected, uint
 		abs = (struct nl_timespec){ d->sec, d->nsec };
 		at = &abs;
 	}
-	if (known() & NLOCK_HAS_WAIT) {
+	if (is_placed(attr) || (known() & NLOCK_HAS_WAIT)) {
 		rc = nl_futex2_wait(word, expected, lane, flags_of(attr), at, clock);
-		if (!is_refused(rc))
+		if (is_placed(attr) || !is_refused(rc))
 			return rc;
+		give_up_futex2();
 	}
-	if (is_numa(attr))
-		return -ENOSYS;
 	return nl_futex1_wait(word, op_of(attr, NL_OP_WAIT_BITSET) | (clock == CLOCK_REALTIME ? NL_OP_REALTIME : 0),
 			      expected, at, lane);
 }
@@ -288,8 +301,11 @@ enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, ui
 	switch (wait_once(word, attr, expected, lane, d)) {
 	case 0:
 		return NL_WOKEN;
-	case -ETIMEDOUT: /* of a time that was cut to 32 bits it may not be true yet */
-		return is_past(d) ? NL_TIMEDOUT : NL_LOOK;
+	case -ETIMEDOUT:
+		if (is_past(d))
+			return NL_TIMEDOUT;
+		nl_nap(); /* the time was cut to 32 bits */
+		return NL_LOOK;
 	case -EAGAIN: /* the word was not `expected` */
 	case -EINTR:  /* the place in the queue is lost */
 		return NL_LOOK;
@@ -299,17 +315,19 @@ enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, ui
 	}
 }
 
-/* The object may be gone: EFAULT and EINVAL mean that there is nobody to wake. */
+/* The object may be gone: EFAULT means that there is nobody to wake. */
 int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes)
 {
-	bool is_classic = !(known() & NLOCK_HAS_WAIT);
+	bool is_classic = !is_placed(attr) && !(known() & NLOCK_HAS_WAIT);
 	long rc = 0;
 
 	if (!is_classic) {
 		rc = nl_futex2_wake(word, lanes, n, flags_of(attr));
-		is_classic = is_refused(rc);
+		is_classic = !is_placed(attr) && is_refused(rc);
+		if (is_classic)
+			give_up_futex2();
 	}
-	if (is_classic && !is_numa(attr))
+	if (is_classic)
 		rc = nl_futex1_wake(word, op_of(attr, NL_OP_WAKE_BITSET), n, lanes);
 	rc = rc < 0 ? 0 : rc;
 	NL_COUNT(wakes, 1);
@@ -328,7 +346,7 @@ union pair {
 static bool cas_pair(uint32_t *word, uint32_t *seen, uint32_t second, uint32_t v, uint32_t new_second)
 {
 	union pair old = { .half = { *seen, second } }, new = { .half = { v, new_second } };
-	bool done = nl_cas64_rlx((uint64_t *)word, &old.both, new.both);
+	bool done = nl_cas64_rlx((nl_pair *)word, &old.both, new.both);
 
 	*seen = old.half[0];
 	return done;
@@ -352,52 +370,63 @@ bool nl_wait_enter(uint32_t *word, nlock_attr_t attr, uint32_t *seen, uint32_t v
 
 /* ---------------------------------------------------------------- fork */
 
-static uint32_t generation; /* of processes: a child's is one more than its parent's */
+static uint32_t process; /* who we are; 0: not asked yet */
 
-static void count_generation(void)
+static void ask_process(void)
 {
-	generation++;
+	nl_store_rlx(&process, (uint32_t)getpid());
 }
 
-static __attribute__((constructor)) void watch_forks(void)
+/* Another constructor may have been here before ours. */
+static uint32_t this_process(void)
 {
-	pthread_atfork(NULL, NULL, count_generation);
+	if (!nl_load_rlx(&process))
+		ask_process();
+	return nl_load_rlx(&process);
+}
+
+/* Early, so that our handler runs before those of the program, which may unlock. */
+static __attribute__((constructor(101))) void watch_forks(void)
+{
+	ask_process();
+	pthread_atfork(NULL, NULL, ask_process);
 }
 
 bool nl_wait_is_foreign(const uint32_t *word, nlock_attr_t attr)
 {
-	return !(attr & A_SHARED) && !is_numa(attr) && nl_load_rlx(&word[1]) != generation;
+	return !(attr & A_SHARED) && !is_numa(attr) && nl_load_rlx(&word[1]) != this_process();
 }
 
 bool nl_wait_adopt(uint32_t *word, uint32_t *seen, uint32_t v)
 {
 	uint32_t from = nl_load_rlx(&word[1]);
 
-	return from != generation && cas_pair(word, seen, from, v, generation);
+	return from != this_process() && cas_pair(word, seen, from, v, this_process());
 }
 
 /* ---------------------------------------------------------------- init */
 
-/* The raw getcpu call stores the node itself, and says EFAULT where a store of ours would be a signal. */
+/* Under NODE and FIRST the raw getcpu call stores the node itself, and says EFAULT where a store of ours would be a signal.
+ * Then the placement is tried, with a wake of nobody: a filter may have come since it was probed, and a node may not exist. */
 int nl_wait_place(uint32_t *word, nlock_attr_t attr)
 {
 	uint32_t pair[2] __attribute__((aligned(8))) = { 0, nl_attr_node(attr) };
-	long rc;
+	uint32_t needs = is_numa(attr) ? NLOCK_HAS_NUMA : NLOCK_HAS_MPOL;
+	long rc = 0;
 
-	if ((attr & A_PLACE) == NLOCK_PLACE_MPOL && !(known() & NLOCK_HAS_MPOL))
+	if (is_placed(attr) && !(known() & needs))
 		return -ENOTSUP;
-	if (!is_numa(attr)) {
-		word[1] = attr & A_SHARED ? 0 : generation;
-		return 0;
-	}
-	if (!(known() & NLOCK_HAS_NUMA))
-		return -ENOTSUP;
-	/* under NODE only to see that the memory can be written */
-	rc = nl_syscall(SYS_getcpu, 0, (uintptr_t)&word[1], 0, 0, 0, 0);
-	if (rc || (attr & A_PLACE) == NLOCK_PLACE_FIRST)
+	if (is_numa(attr))
+		rc = nl_syscall(SYS_getcpu, 0, (uintptr_t)&word[1], 0, 0, 0, 0);
+	if (rc)
 		return (int)rc;
-	if (nl_futex2_wake(pair, NL_LANE_ALL, 0, flags_of(attr & ~A_SHARED)))
-		return -EINVAL;
-	word[1] = pair[1];
+	if (is_placed(attr))
+		rc = nl_futex2_wake(pair, NL_LANE_ALL, 0, flags_of(attr & ~A_SHARED));
+	if (rc)
+		return rc == -EINVAL && (attr & A_NODE) ? -EINVAL : -ENOTSUP;
+	if ((attr & A_PLACE) == A_PLACE_NODE)
+		word[1] = pair[1];
+	else if (!is_numa(attr))
+		word[1] = attr & A_SHARED ? 0 : this_process();
 	return 0;
 }

@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scen_mutex.c - the scenarios of the mutex, and what must hold in them
+ *
+ *	scen_mutex HANDOFF PROGRAM... [need:EVENT...] [options of the explorer]
+ *
+ * HANDOFF is fifo, barging, bounded or a number k for BOUNDED_N(k); ",first" or ",node" after it chooses the placement;
+ * ",fork:HEX" makes the threads those of a forked child, which finds the word as given. If that says that the lock is owned, it is
+ * by the first thread, whose program begins inside its section.
+ * There is one PROGRAM for each thread, a letter for each call:
+ *
+ *	l  lock                     u  unlock              m  bump
+ *	t  lock until a deadline    f  unlock_fair         d  drop a reference, unlock; the last one frees the mutex
+ *	y  trylock                  b  unlock_barging
+ *	s  say so (store release)   w  wait until somebody has said so; three looks, then the rest is skipped
+ *	D  destroy, three tries; 0: free the mutex
+ *
+ * A program may end in *N: all of it N times. A t or y that fails skips to behind the next release. Threads whose neighbour to the left does the same start after it: their
+ * names do not matter. need: fails unless the event has happened in some execution; so a scenario cannot pass by missing the
+ * thing that it is for. need:overtaken means that the bound was reached exactly.
+ *
+ * What must hold, by the name that a failure begins with:
+ *
+ *	race, exclusion   the section is one thread's; what the last owner wrote is seen
+ *	asleep            nobody sleeps for ever
+ *	bound             between becoming one and being none, a head is overtaken at most k times by ordinary releases.
+ *	                  Counted here from the word alone: a LOCKED bit that goes up while HEAD stays is an overtaking
+ *	owner             the bits of a release and of a call are the owner's to set
+ *	grant             a grant goes to a head, implies LOCKED, and only the head claims it
+ *	head              HEAD is only changed by whom it speaks of, except by the owner from and to CALLED and out of FRONT
+ *	count             each waiter is counted once; at count zero all flags are clear
+ *	order             FIFO: a thread that began to lock after another was asleep in the back lane is not granted the lock before
+ *	                  it. Excused are those whose place is lost by a stray wake, and by a wake that was made after a release: see woken
+ *	call              no call into the kernel unless two threads want the lock at the same time; none in trylock
+ *	rest              in the end the word is zero
+ *	adopt             a child of a fork finds the lock owned by its first thread or free, and counts nobody
+ *	life              no access after the end; a wake with a dead address is none, except on a node
+ *	result            ETIMEDOUT only after the deadline; everything else succeeds
+ */
+#include "explore.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <nlock.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/mutex.h"
+#include "../../lib/wait.h"
+
+enum { THREADS = 7, MAX = THREADS + 1 };
+
+/* The word, spelled out once more: if it changes, this must be thought about again. */
+enum {
+	LOCKED = 0x01,
+	GRANT = 0x02,
+	HEAD = 0x0c,
+	NONE = 0x00,
+	CALLED = 0x04,
+	AWAKE = 0x08,
+	FRONT = 0x0c,
+	DUE = 0x10,
+	ONE = 0x20,
+};
+_Static_assert(LOCKED == M_LOCKED && GRANT == M_GRANT && HEAD == M_HEAD && NONE == M_HEAD_NONE &&
+		       CALLED == M_HEAD_CALLED && AWAKE == M_HEAD_AWAKE && FRONT == M_HEAD_FRONT && DUE == M_DUE &&
+		       ONE == M_ONE,
+	       "the word has changed");
+
+static const char *program[MAX];
+static uint32_t attr;
+static uint32_t limit;     /* of overtakings */
+static uint32_t inherited; /* the word in a child of a fork, or 0 */
+static bool is_fifo, is_bound_exact;
+
+/* Known from observing, not from the mutex. Masks have a bit 1 << t for thread t. */
+struct ghost {
+	nlock_mutex_t m;
+	uint32_t section;            /* plain, and checked for races: how many sections there were */
+	uint32_t refs;               /* the same */
+	uint32_t said;               /* a word */
+	uint32_t sections;           /* how many there should be */
+	uint32_t in;                 /* the thread in the section */
+	uint32_t owner;              /* by the word; 0: open or granted */
+	uint32_t head;               /* 0: none, or not answered yet */
+	uint32_t overtaken;          /* this head, so far */
+	uint32_t was_opened_past_it; /* the last release: the lock was opened although there was a head */
+	uint32_t counted;            /* who is registered */
+	uint32_t inside;             /* who wants or has the lock */
+	uint32_t crowded;            /* of those, who was not alone all the time */
+	uint32_t called;             /* the last one that an owner took out of the back lane */
+	uint32_t trying;             /* who is in trylock */
+	uint32_t has_ended;
+	uint32_t is_foreign;  /* the word is still as the parent process left it */
+	uint32_t before[MAX]; /* who was asleep in the back lane when this thread's call began */
+};
+
+static struct ghost *g;
+
+/* ---------------------------------------------------------------- what has been reached, in all executions together */
+
+#define EVENTS(X) \
+	X(grant) \
+	X(barge) X(front) X(due) X(called) X(missed) X(answered) X(timeout) X(refused) X(entered) X(adopted) X(late) \
+		X(freed)
+
+enum event {
+#define X(name) E_##name,
+	EVENTS(X)
+#undef X
+		NEVENTS
+};
+
+static const char *const event_names[] = {
+#define X(name) #name,
+	EVENTS(X)
+#undef X
+};
+
+static uint64_t events[NEVENTS];
+static uint32_t most_overtaken;
+
+static void note(enum event e)
+{
+	events[e]++;
+}
+
+/* ---------------------------------------------------------------- the word as it changes */
+
+static void check_shape(uint32_t v)
+{
+	if (v & GRANT) {
+		X_CHECK("grant", v & LOCKED);
+		X_CHECK("grant", (v & HEAD) != NONE);
+	}
+	if (v < ONE)
+		X_CHECK("count", !(v & ~(uint32_t)LOCKED));
+	if ((v & HEAD) == NONE)
+		X_CHECK("head", !(v & DUE));
+}
+
+static void count(uint32_t old, uint32_t v, uint32_t me)
+{
+	int32_t d = (int32_t)(v / ONE - old / ONE);
+
+	X_CHECK("count", d >= -1 && d <= 1);
+	if (d > 0) {
+		X_CHECK("count", !(g->counted & 1u << me));
+		g->counted |= 1u << me;
+	} else if (d < 0) {
+		X_CHECK("count", g->counted & 1u << me);
+		g->counted &= ~(1u << me);
+	}
+	X_CHECK("count", (uint32_t)__builtin_popcount(g->counted) == v / ONE);
+}
+
+/* Thread t has its turn, or has given up, or has lost its place by an accident: nobody need wait for it. */
+static void let_pass(int t)
+{
+	for (int i = 1; i < MAX; i++)
+		g->before[i] &= ~(1u << t);
+}
+
+/* A lock that was opened while there was no head is not the head's to lose. */
+static void overtake(void)
+{
+	if (!g->was_opened_past_it)
+		return;
+	g->overtaken++;
+	note(E_barge);
+	if (is_bound_exact && g->overtaken > limit)
+		x_fail("bound", "the head has been overtaken %u times", g->overtaken);
+	if (g->overtaken > most_overtaken)
+		most_overtaken = g->overtaken;
+}
+
+static void ownership(uint32_t old, uint32_t v, uint32_t me)
+{
+	if (!(old & LOCKED) && (v & LOCKED)) {
+		X_CHECK("exclusion", !g->owner);
+		g->owner = me;
+		if ((v & HEAD) != NONE)
+			overtake();
+		let_pass((int)me);
+	} else if ((old & LOCKED) && !(v & LOCKED)) {
+		X_CHECK("owner", g->owner == me && !(old & GRANT));
+		g->owner = 0;
+		g->was_opened_past_it = (old & HEAD) != NONE;
+	}
+	if (!(old & GRANT) && (v & GRANT)) {
+		X_CHECK("owner", g->owner == me);
+		g->owner = 0;
+		note(E_grant);
+	} else if ((old & GRANT) && !(v & GRANT)) {
+		X_CHECK("grant", g->head == me && (v & LOCKED));
+		if (is_fifo && g->before[me])
+			x_fail("order", "T%u is granted the lock before those of mask %#x, who slept when it came", me,
+			       g->before[me]);
+		g->owner = me;
+		let_pass((int)me);
+	}
+}
+
+static void becomes_head(uint32_t from, uint32_t me)
+{
+	if (g->called && g->called != me)
+		let_pass((int)g->called);
+	g->called = 0;
+	X_CHECK("head", !g->head && (g->counted & 1u << me));
+	g->head = me;
+	if (from == NONE)
+		g->overtaken = 0;
+	else
+		note(E_answered);
+}
+
+static void no_head(uint32_t from, uint32_t v, uint32_t me, uint32_t owner)
+{
+	if (from == CALLED) {
+		X_CHECK("head", !g->head && (owner == me || v < ONE));
+		note(E_missed);
+	} else {
+		X_CHECK("head", g->head == me);
+	}
+	g->head = 0;
+}
+
+/* `owner`: before this change. */
+static void headship(uint32_t old, uint32_t v, uint32_t me, uint32_t owner)
+{
+	uint32_t from = old & HEAD, to = v & HEAD;
+
+	if (from == to)
+		return;
+	if (to == NONE) {
+		no_head(from, v, me, owner);
+	} else if (to == CALLED) {
+		X_CHECK("head", from == NONE && owner == me);
+		g->overtaken = 0;
+		note(E_called);
+	} else if (to == AWAKE && from == FRONT) {
+		X_CHECK("head", owner == me);
+	} else if (to == AWAKE || from == NONE) {
+		becomes_head(from, me);
+	} else {
+		X_CHECK("head", from == AWAKE && g->head == me);
+		note(E_front);
+	}
+}
+
+/* In a child of a fork, until the word is its own, what it says of heads and counts is of the parent's threads. */
+static void wrote_foreign(struct x_pair old, struct x_pair v, uint32_t me)
+{
+	if (old.tag == v.tag) {
+		X_CHECK("adopt", !((old.value ^ v.value) & ~(uint32_t)LOCKED));
+		ownership(old.value, v.value, me);
+		return;
+	}
+	X_CHECK("adopt", v.value == (g->owner ? (uint32_t)LOCKED : 0));
+	X_CHECK("adopt", (g->owner != 0) == ((old.value & (LOCKED | GRANT)) == LOCKED));
+	g->is_foreign = 0;
+	note(E_adopted);
+}
+
+/* If all who wait are on their way to sleep, a release opens the lock and wakes one afterwards. That one has no place in
+ * the line until it has looked at the word, and there an owner that came in between may have called another. It may also
+ * answer in the place of one that was called, which then has none. */
+static void woken(int t)
+{
+	if (g->owner == (uint32_t)x_self() && !g->head)
+		g->called = (uint32_t)t;
+	else
+		let_pass(t);
+}
+
+static void wrote(const void *p, struct x_pair old, struct x_pair v)
+{
+	uint32_t me = (uint32_t)x_self(), owner = g->owner;
+
+	if (p != &g->m.word)
+		return;
+	check_shape(v.value);
+	if (g->is_foreign) {
+		wrote_foreign(old, v, me);
+		return;
+	}
+	count(old.value, v.value, me);
+	if (~old.value & v.value & DUE) {
+		X_CHECK("head", g->head == me);
+		note(E_due);
+	}
+	ownership(old.value, v.value, me);
+	headship(old.value, v.value, me, owner);
+}
+
+static void enters(uint32_t seen, uint32_t v)
+{
+	X_CHECK("count", seen < ONE && v / ONE == 1);
+	note(E_entered);
+}
+
+static void calls(const char *what)
+{
+	uint32_t me = 1u << x_self();
+
+	if (!(g->crowded & me) || (g->trying & me))
+		x_fail("call", "T%d makes a call (%s) that nothing calls for", x_self(), what);
+	if (g->has_ended)
+		note(E_late);
+}
+
+/* ---------------------------------------------------------------- the calls of a thread */
+
+static void arrives(int t)
+{
+	uint32_t me = 1u << t, others = g->inside & ~me;
+
+	g->inside |= me;
+	g->crowded &= ~me;
+	if (others)
+		g->crowded |= others | me;
+	g->before[t] = x_asleep(NL_LANE_BACK);
+}
+
+static void goes(int t)
+{
+	g->inside &= ~(1u << t);
+	g->crowded &= ~(1u << t);
+	g->before[t] = 0;
+	let_pass(t);
+}
+
+static void enters_section(int t)
+{
+	X_CHECK("exclusion", !g->in);
+	g->in = (uint32_t)t;
+	g->sections++;
+	X_SET(&g->section, X_GET(&g->section, X_SITE("section", X_RLX)) + 1, X_SITE("section", X_RLX));
+}
+
+static void leaves_section(int t)
+{
+	X_CHECK("exclusion", g->in == (uint32_t)t);
+	g->in = 0;
+}
+
+static bool locks(char how, int t)
+{
+	static const struct timespec then = { 1, 0 };
+	int rc;
+
+	arrives(t);
+	if (how == 'y') {
+		g->trying |= 1u << t;
+		rc = nlock_mutex_trylock(&g->m);
+		g->trying &= ~(1u << t);
+	} else {
+		rc = how == 't' ? nlock_mutex_lock_until(&g->m, CLOCK_MONOTONIC, &then) : nlock_mutex_lock(&g->m);
+	}
+	if (rc) {
+		X_CHECK("result", how == 'y' ? rc == EBUSY : how == 't' && rc == ETIMEDOUT && x_is_expired(t));
+		note(how == 'y' ? E_refused : E_timeout);
+		goes(t);
+		return false;
+	}
+	enters_section(t);
+	return true;
+}
+
+static void end_of_life(void)
+{
+	g->has_ended = 1;
+	note(E_freed);
+	x_dead(&g->m, sizeof(g->m), X_SITE("free", X_RLX));
+}
+
+static void unlocks(char how, int t)
+{
+	bool is_last = false;
+	int rc;
+
+	leaves_section(t);
+	if (how == 'd') {
+		uint32_t n = X_GET(&g->refs, X_SITE("refs", X_RLX)) - 1;
+
+		X_SET(&g->refs, n, X_SITE("refs", X_RLX));
+		is_last = !n;
+	}
+	rc = how == 'f'   ? nlock_mutex_unlock_fair(&g->m)
+	     : how == 'b' ? nlock_mutex_unlock_barging(&g->m)
+			  : nlock_mutex_unlock(&g->m);
+	X_CHECK("result", !rc);
+	goes(t);
+	if (is_last)
+		end_of_life();
+}
+
+/* The caller goes to the end of the line, if there is one. */
+static void bumps(int t)
+{
+	leaves_section(t);
+	X_CHECK("result", !nlock_mutex_bump(&g->m));
+	enters_section(t);
+}
+
+static bool hears(void)
+{
+	for (int i = 0; i < 3; i++) {
+		if (x_load(&g->said, sizeof(g->said), X_SITE("heard?", X_ACQ)))
+			return true;
+		x_pause();
+	}
+	return false;
+}
+
+static void destroys(void)
+{
+	for (int i = 0; i < 3; i++) {
+		if (!nlock_mutex_destroy(&g->m)) {
+			end_of_life();
+			return;
+		}
+		x_pause();
+	}
+}
+
+/* One letter; returns the place of the next. */
+static const char *call(const char *p, int t)
+{
+	x_note("-- %c", *p);
+	if (strchr("lty", *p)) {
+		if (!locks(*p, t))
+			return p + strcspn(p, "ufbd") + 1;
+	} else if (*p == 'm') {
+		bumps(t);
+	} else if (*p == 's') {
+		x_store(&g->said, sizeof(g->said), 1, X_SITE("say", X_REL));
+	} else if (*p == 'w') {
+		if (!hears())
+			return p + strlen(p);
+	} else if (*p == 'D') {
+		destroys();
+	} else {
+		unlocks(*p, t);
+	}
+	return p + 1;
+}
+
+/* Between two calls a thread knows nothing but where it is in its program. */
+static void thread(int t)
+{
+	for (const char *p = program[t]; *p;) {
+		p = call(p, t);
+		x_forget((uint32_t)(p - program[t]));
+	}
+}
+
+/* Thread 1 is the one that has forked. Of the parent's other threads there is nothing but what the word says. */
+static void inherit(void)
+{
+	x_store(&g->m.word, sizeof(g->m.word), inherited, X_SITE("inherit", X_RLX));
+	x_set_tag(&g->m.word, 1);
+	g->is_foreign = 1;
+	if ((inherited & (LOCKED | GRANT)) == LOCKED) {
+		g->owner = g->in = 1;
+		g->inside = 1u << 1;
+	}
+}
+
+static void init(void)
+{
+	g = x_new(sizeof(*g));
+	if (nlock_mutex_init(&g->m, attr))
+		x_fail("result", "init");
+	for (int t = 1; t < MAX; t++)
+		g->refs += program[t] && strchr(program[t], 'd');
+	x_store(&g->said, sizeof(g->said), 0, X_SITE("say", X_RLX));
+	if (inherited)
+		inherit();
+}
+
+static void fini(void)
+{
+	X_CHECK("exclusion", g->section == g->sections);
+	if (g->has_ended)
+		return;
+	X_CHECK("rest", !x_load(&g->m.word, sizeof(g->m.word), X_SITE("word at rest", X_RLX)));
+	X_CHECK("rest", !nlock_mutex_destroy(&g->m));
+}
+
+/* ---------------------------------------------------------------- the command line */
+
+static struct x_test test = { .init = init,
+			      .thread = thread,
+			      .fini = fini,
+			      .wrote = wrote,
+			      .enters = enters,
+			      .calls = calls,
+			      .woken = woken,
+			      .strayed = let_pass };
+static const char *needs[NEVENTS + 1];
+static int nneeds;
+
+static void usage(const char *why)
+{
+	fprintf(stderr,
+		"scen_mutex: %s\nusage: scen_mutex HANDOFF[,first|,node|,fork:HEX] PROGRAM... [need:EVENT...] "
+		"[options]\n",
+		why);
+	x_usage(stderr);
+	exit(2);
+}
+
+static void set_handoff(const char *arg)
+{
+	size_t len = strcspn(arg, ",");
+
+	if (isdigit((unsigned char)*arg)) {
+		limit = (uint32_t)atoi(arg);
+		attr = NLOCK_BOUNDED_N((int)limit);
+		is_bound_exact = true;
+	} else if (!strncmp(arg, "fifo", len)) {
+		attr = NLOCK_FIFO;
+		is_fifo = is_bound_exact = true;
+	} else if (!strncmp(arg, "barging", len)) {
+		attr = NLOCK_BARGING;
+	} else if (!strncmp(arg, "bounded", len)) {
+		attr = NLOCK_BOUNDED;
+		limit = NLOCK_BOUND_DEFAULT;
+		is_bound_exact = true;
+	} else {
+		usage("HANDOFF is fifo, barging, bounded or a number");
+	}
+	if (!strcmp(arg + len, ",first"))
+		attr |= NLOCK_PLACE_FIRST;
+	else if (!strncmp(arg + len, ",fork:", 6))
+		inherited = (uint32_t)strtoul(arg + len + 6, NULL, 16);
+	else if (!strcmp(arg + len, ",node"))
+		attr |= NLOCK_PLACE_NODE(0);
+	else if (arg[len])
+		usage("after the hand-off: first, node or fork");
+}
+
+/* Locks and releases take turns; what is between must be in place. */
+static bool makes_sense(const char *p, bool has_lock)
+{
+
+	for (; *p; p++) {
+		bool takes = strchr("lty", *p), releases = strchr("ufbd", *p);
+
+		if (!strchr("ltyufbmdswD", *p) || (takes && has_lock) || ((releases || *p == 'm') && !has_lock))
+			return false;
+		has_lock = (has_lock || takes) && !releases;
+	}
+	return !has_lock;
+}
+
+static const char *unrolled(const char *arg)
+{
+	const char *star = strchr(arg, '*');
+	size_t len = star ? (size_t)(star - arg) : 0, n = star ? strtoul(star + 1, NULL, 10) : 0;
+	char *p;
+
+	if (!star)
+		return arg;
+	if (n < 1 || n > 1000)
+		usage("*N is from 1 to 1000");
+	p = calloc(n, len + 1);
+	for (size_t i = 0; i < n; i++)
+		memcpy(p + i * len, arg, len);
+	return p;
+}
+
+static void add_program(const char *arg)
+{
+	int t = test.threads + 1;
+
+	arg = unrolled(arg);
+	if (t == MAX || !makes_sense(arg, t == 1 && (inherited & (LOCKED | GRANT)) == LOCKED))
+		usage("too many threads, or a program that makes no sense");
+	program[t] = arg;
+	test.threads = t;
+	if (t > 1 && !strcmp(arg, program[t - 1]))
+		test.twins |= 1u << t;
+	if (strpbrk(arg, "dD"))
+		test.has_ends = true;
+	if (strchr(arg, 'b'))
+		is_bound_exact = is_fifo = false;
+}
+
+static void parse(int argc, char **argv, struct x_options *o)
+{
+	static char name[256];
+
+	for (int i = 1; i < argc; i++) {
+		snprintf(name + strlen(name), sizeof(name) - strlen(name), "%s%s", i > 1 ? " " : "", argv[i]);
+		if (x_option(o, argv[i]))
+			continue;
+		if (!strncmp(argv[i], "need:", 5) && nneeds <= NEVENTS)
+			needs[nneeds++] = argv[i] + 5;
+		else if (argv[i][0] == '-')
+			usage("unknown option");
+		else if (!test.name)
+			test.name = (set_handoff(argv[i]), name);
+		else
+			add_program(argv[i]);
+	}
+	if (!test.threads)
+		usage("no threads");
+	is_fifo = is_fifo && !o->strays; /* a stray wake may cost others their place */
+}
+
+static bool has_happened(const char *what)
+{
+	if (!strcmp(what, "overtaken"))
+		return most_overtaken == limit;
+	for (int i = 0; i < NEVENTS; i++) {
+		if (!strcmp(what, event_names[i]))
+			return events[i] > 0;
+	}
+	usage("need: no such event");
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	struct x_options o = x_defaults;
+	struct x_result r;
+
+	parse(argc, argv, &o);
+	x_explore(&test, &o, &r);
+	for (int i = 0; i < nneeds && !r.has_failed; i++) {
+		if (has_happened(needs[i]))
+			continue;
+		r.has_failed = true;
+		strcpy(r.property, "vacuous");
+		snprintf(r.message, sizeof(r.message), "%s never happened", needs[i]);
+	}
+	x_print(stdout, &test, &r);
+	return r.has_failed;
+}

@@ -1,0 +1,168 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# check_install.sh - what a user gets from "make install"
+#
+# Run by "make check", which sets srcdir, builddir, MAKE, CC, NL_CXX, NM, READELF and PKG_CONFIG. Installs into a
+# directory of its own; then the header must compile alone, the exported names must be those of the header and of the
+# symbol map, a program must build with nothing but pkg-config's flags, and the library must be hardened.
+set -u
+LC_ALL=C
+export LC_ALL
+
+: "${srcdir:?run me by make check}" "${builddir:?}" "${MAKE:=make}" "${CC:=cc}" "${NL_CXX:=none}" "${NM:=nm}"
+: "${READELF:=readelf}" "${PKG_CONFIG:=pkg-config}"
+
+ran=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# check WHAT COMMAND...: the command must succeed. Its output is shown if it does not.
+check() {
+	what=$1
+	shift
+	ran=$((ran + 1))
+	if "$@" >"$work/out" 2>&1; then
+		echo "ok    $what"
+	else
+		failed=$((failed + 1))
+		echo "FAIL  $what: $*"
+		sed 's/^/      /' "$work/out"
+	fi
+}
+
+skip() {
+	skipped=$((skipped + 1))
+	echo "SKIP: $1"
+}
+
+finish() {
+	echo "$((ran - failed)) passed, $skipped skipped, $failed failed"
+	[ "$failed" -eq 0 ] && [ "$ran" -gt 0 ]
+	exit
+}
+
+# ---------------------------------------------------------------- install
+
+MAKEFLAGS='' MFLAGS=''
+export MAKEFLAGS MFLAGS
+root=$work/root
+check 'make install' "$MAKE" -s -C "$builddir" install DESTDIR="$root"
+[ "$failed" -eq 0 ] || finish
+
+pc=$(find "$root" -name nlock.pc)
+check 'nlock.pc is installed, once' test -f "$pc"
+prefix=$("$PKG_CONFIG" --variable=prefix "$pc")
+PKG_CONFIG_LIBDIR=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=''
+export PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_PATH
+libdir=$root$(PKG_CONFIG_SYSROOT_DIR='' "$PKG_CONFIG" --variable=libdir nlock)
+include=$root$(PKG_CONFIG_SYSROOT_DIR='' "$PKG_CONFIG" --variable=includedir nlock)
+so=$libdir/libnlock.so
+check 'the header is installed' test -f "$include/nlock.h"
+
+# ---------------------------------------------------------------- the header, alone
+
+cat >"$work/alone.c" <<'END'
+#include <nlock.h>
+extern nlock_mutex_t planted[3];
+nlock_mutex_t planted[3] = { NLOCK_MUTEX_INIT, NLOCK_MUTEX_INIT_ATTR(NLOCK_FIFO | NLOCK_SHARED),
+	NLOCK_MUTEX_INIT_ATTR(NLOCK_BOUNDED_N(7)) };
+int main(void)
+{
+	return nlock_mutex_lock(planted) || nlock_mutex_unlock(planted);
+}
+END
+cp "$work/alone.c" "$work/alone.cc"
+sed 's/NLOCK_BOUNDED_N(7)/NLOCK_PLACE_FIRST/' "$work/alone.c" >"$work/placed.c"
+sed 's/NLOCK_BOUNDED_N(7)/NLOCK_BOUNDED_N(65536)/' "$work/alone.c" >"$work/too-many.c"
+strict='-Wpedantic -Wall -Wextra -Werror'
+
+# $CC and $strict hold several words each.
+# shellcheck disable=SC2086
+{
+	check 'the header compiles alone as C11' $CC -std=c11 $strict -fsyntax-only -I"$include" "$work/alone.c"
+	check 'a static initialiser with a placement does not compile' \
+		sh -c "! $CC -std=gnu11 -fsyntax-only -I'$include' '$work/placed.c'"
+	check 'nor does one with a bound out of range' \
+		sh -c "! $CC -std=gnu11 -fsyntax-only -I'$include' '$work/too-many.c'"
+	check 'but one within the range does' $CC -std=gnu11 -fsyntax-only -I"$include" "$work/alone.c"
+	if [ "$NL_CXX" = none ]; then
+		skip 'the header in C++: no C++ compiler'
+	else
+		for std in c++11 c++17; do
+			check "the header compiles alone as $std" $NL_CXX -std=$std $strict -fsyntax-only -I"$include" "$work/alone.cc"
+		done
+	fi
+}
+
+# ---------------------------------------------------------------- names
+
+grep -o '^NLOCK_API .*' "$include/nlock.h" | sed 's/(.*//; s/.*[ *]//' | sort >"$work/header"
+grep '^NLOCK_API' "$include/nlock.h" | grep -v 'nlock_[a-z0-9_]*(' >"$work/unread"
+awk '/^local:/ { on = 0 } on { gsub(/[ \t;]/, ""); if ($0 != "") print } /^global:/ { on = 1 }' "$srcdir/lib/nlock.map" |
+	sort >"$work/map"
+check 'every NLOCK_API line names its function' test ! -s "$work/unread"
+check 'the map exports what the header declares' diff "$work/header" "$work/map"
+
+if [ ! -e "$so" ]; then
+	skip 'exported names, hardening, linking: built without the shared library'
+	finish
+fi
+# shellcheck disable=SC2086
+$NM -D --defined-only "$so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort >"$work/exported"
+check 'the library exports what the map says' diff "$work/map" "$work/exported"
+if [ -e "$libdir/libnlock.a" ]; then
+	# shellcheck disable=SC2086
+	$NM -g --defined-only "$libdir/libnlock.a" | awk 'NF == 3 && $3 !~ /^(nlock|nl)_/' >"$work/strays"
+	check 'the static library keeps to its name space' test ! -s "$work/strays"
+fi
+
+# ---------------------------------------------------------------- hardening
+
+"$READELF" -lW "$so" >"$work/segments"
+"$READELF" -dW "$so" >"$work/dynamic"
+check 'no executable stack' awk '/GNU_STACK/ { seen = 1; if ($7 ~ /E/) bad = 1 } END { exit !seen || bad }' "$work/segments"
+check 'no relocations in the text' sh -c "! grep -q TEXTREL '$work/dynamic'"
+check 'relocations are read-only' grep GNU_RELRO "$work/segments"
+check 'and made at start' grep -E 'BIND_NOW|Flags:.*NOW' "$work/dynamic"
+check 'a soname with the interface in it' grep -E 'SONAME.*libnlock\.so\.[0-9]+' "$work/dynamic"
+
+# ---------------------------------------------------------------- a user's program
+
+# build SOURCE PROGRAM [OPTION]: with the flags of pkg-config. --static: from a directory that has no shared library.
+# $CC, CFLAGS and pkg-config's answer are lists of words.
+# shellcheck disable=SC2046,SC2086
+build() {
+	dir=$libdir
+	[ "${3-}" = --static ] && dir=$work/static
+	$CC ${CFLAGS-} ${LDFLAGS-} -o "$2" "$1" -pthread \
+		$("$PKG_CONFIG" ${3-} --cflags --libs nlock | sed "s|-L$libdir|-L$dir|g")
+}
+
+# What the README shows: the indented block that starts with an include, up to the next line at the margin or a command.
+awk '/^    #include/ { on = 1 } /^[^ ]|^    cc / { on = 0 } on' "$srcdir/README" >"$work/readme.c"
+counter=$srcdir/examples/counter.c
+
+check 'a program builds with the flags of pkg-config' build "$counter" "$work/shared"
+check 'and runs' env LD_LIBRARY_PATH="$libdir" "$work/shared"
+check "the README's example builds" build "$work/readme.c" "$work/readme"
+check 'and runs' env LD_LIBRARY_PATH="$libdir" "$work/readme"
+check 'it needs the library by its soname' sh -c "'$READELF' -dW '$work/shared' | grep 'NEEDED.*libnlock'"
+if [ -e "$libdir/libnlock.a" ]; then
+	mkdir "$work/static"
+	cp "$libdir/libnlock.a" "$work/static"
+	check 'a program builds with the static library' build "$counter" "$work/linked" --static
+	check 'and runs by itself' "$work/linked"
+fi
+
+# ---------------------------------------------------------------- the rest
+
+if [ -x "$root$prefix/bin/nlock" ]; then
+	check 'the command runs from where it is' env LD_LIBRARY_PATH="$libdir" "$root$prefix/bin/nlock" info
+fi
+for page in nlock.7 nlock_mutex.3 nlock.1; do
+	check "the page $page is installed" sh -c "find '$root' -name '$page*' | grep -q ."
+done
+check 'uninstall leaves nothing' sh -c "'$MAKE' -s -C '$builddir' uninstall DESTDIR='$root' && ! find '$root' ! -type d | grep ."
+finish

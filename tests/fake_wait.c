@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fake_wait.c - lib/wait.h on a script
+ *
+ * One baton, handed on by semaphores: all state here belongs to whoever runs.
+ */
+#include "fake_wait.h"
+
+#include "atomic.h"
+#include "attr.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NSEC_PER_SEC 1000000000
+
+struct player {
+	pthread_t thread;
+	bool is_hired;
+	sem_t turn;
+	enum fk_state state;
+	int (*call)(void *);
+	void *arg;
+	int result;
+	unsigned int stops, stopped_at;
+	/* in nl_wait */
+	uint32_t *word;
+	uint32_t lane;
+	uint64_t since;
+	enum nl_outcome outcome;
+	/* of the call */
+	bool has_deadline;
+	struct nl_deadline deadline;
+};
+
+struct fk_world fk;
+
+static struct player players[FK_PLAYERS];
+static sem_t script;
+static uint64_t arrivals;
+static __thread int self = FK_SCRIPT;
+
+static void wait_for(sem_t *s)
+{
+	while (sem_wait(s) && errno == EINTR)
+		;
+}
+
+static void complain(const char *what)
+{
+	if (!fk.complaint)
+		fk.complaint = what;
+}
+
+/* ---------------------------------------------------------------- players */
+
+/* Gives the turn back to the script until it lets this player go on. */
+static void suspend(enum fk_state state)
+{
+	struct player *p = &players[self];
+
+	p->state = state;
+	sem_post(&script);
+	wait_for(&p->turn);
+}
+
+static void *play(void *arg)
+{
+	struct player *p = arg;
+
+	self = (int)(p - players);
+	for (;;) {
+		wait_for(&p->turn);
+		p->result = p->call(p->arg);
+		p->state = FK_READY;
+		sem_post(&script);
+	}
+	return NULL;
+}
+
+/* Runs player p until it gives the turn back. */
+static enum fk_state run(struct player *p)
+{
+	p->state = FK_STOPPED; /* out of the queue, in any case */
+	sem_post(&p->turn);
+	wait_for(&script);
+	return p->state;
+}
+
+static void hire(struct player *p)
+{
+	p->is_hired = true;
+	if (sem_init(&p->turn, 0, 0) || pthread_create(&p->thread, NULL, play, p)) {
+		perror("fake_wait: no player");
+		abort();
+	}
+}
+
+enum fk_state fk_call(int who, int (*call)(void *), void *arg)
+{
+	struct player *p = &players[who];
+
+	if (!p->is_hired)
+		hire(p);
+	if (p->state != FK_READY) {
+		complain("the script lets a player call who is not ready");
+		return p->state;
+	}
+	p->call = call;
+	p->arg = arg;
+	p->has_deadline = false;
+	return run(p);
+}
+
+enum fk_state fk_go(int who)
+{
+	struct player *p = &players[who];
+
+	if (p->state != FK_STOPPED && p->state != FK_WOKEN) {
+		complain("the script lets a player go on who is neither stopped nor woken");
+		return p->state;
+	}
+	return run(p);
+}
+
+enum fk_state fk_rouse(int who, enum nl_outcome why)
+{
+	struct player *p = &players[who];
+
+	if (p->state != FK_ASLEEP || (why == NL_TIMEDOUT && !p->has_deadline)) {
+		complain("the script rouses a player who is not asleep, or has no deadline to miss");
+		return p->state;
+	}
+	p->outcome = why;
+	return run(p);
+}
+
+void fk_stop_at(int who, unsigned int where)
+{
+	players[who].stops = where;
+}
+
+unsigned int fk_stopped_at(int who)
+{
+	return players[who].stopped_at;
+}
+
+enum fk_state fk_state(int who)
+{
+	return players[who].state;
+}
+
+int fk_result(int who)
+{
+	return players[who].result;
+}
+
+uint32_t fk_lane(int who)
+{
+	return players[who].lane;
+}
+
+bool fk_has_deadline(int who)
+{
+	return players[who].has_deadline;
+}
+
+int fk_asleep(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < FK_PLAYERS; i++)
+		n += players[i].state == FK_ASLEEP;
+	return n;
+}
+
+void fk_forget(void)
+{
+	fk.n_enters = fk.n_waits = fk.n_wakes = fk.n_clocks = fk.n_calls = 0;
+}
+
+void fk_begin(void)
+{
+	static bool has_begun;
+
+	if (!has_begun && sem_init(&script, 0, 0))
+		abort();
+	has_begun = true;
+	memset(&fk, 0, sizeof(fk));
+	fk.now = fk.realtime = (int64_t)1000 * NSEC_PER_SEC;
+	for (int i = 0; i < FK_PLAYERS; i++) {
+		if (players[i].state != FK_READY)
+			complain("a player is still busy with the last script");
+		players[i].stops = 0;
+	}
+}
+
+static void stop(unsigned int where)
+{
+	struct player *p = &players[self < 0 ? 0 : self];
+
+	if (self < 0 || !(p->stops & where))
+		return;
+	if (where != FK_AT_CLOCK)
+		p->stops &= ~where;
+	p->stopped_at = where;
+	suspend(FK_STOPPED);
+}
+
+/* ---------------------------------------------------------------- the record and the rules */
+
+const struct fk_record *fk_last(enum fk_kind kind)
+{
+	for (int i = fk.n_calls; i-- > 0 && i >= fk.n_calls - FK_CALLS;) {
+		if (fk.calls[i % FK_CALLS].kind == kind)
+			return &fk.calls[i % FK_CALLS];
+	}
+	return NULL;
+}
+
+/* Attributes belong to the word for its life. */
+static void check_attr(const struct fk_record *r)
+{
+	for (int i = fk.n_calls; i-- > 0 && i >= fk.n_calls - FK_CALLS;) {
+		const struct fk_record *other = &fk.calls[i % FK_CALLS];
+
+		if (other->word != r->word)
+			continue;
+		if (other->kind < FK_PLACE && other->attr != r->attr)
+			complain("two calls on one word with different attributes");
+		return;
+	}
+}
+
+static struct fk_record *note(struct fk_record r)
+{
+	const char *why = fk.rule ? fk.rule(&r) : NULL;
+	struct fk_record *kept = &fk.calls[fk.n_calls % FK_CALLS];
+
+	if (why)
+		complain(why);
+	if ((uintptr_t)r.word % 8)
+		complain("a word that is not aligned to 8");
+	if (r.kind < FK_PLACE)
+		check_attr(&r);
+	*kept = r;
+	fk.n_calls++;
+	return kept;
+}
+
+/* ---------------------------------------------------------------- lib/wait.h */
+
+static int64_t time_on(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME ? fk.realtime : fk.now;
+}
+
+static bool is_past(const struct nl_deadline *d)
+{
+	int64_t now = time_on(d->clock);
+
+	if (now / NSEC_PER_SEC != d->sec)
+		return now / NSEC_PER_SEC > d->sec;
+	return now % NSEC_PER_SEC >= d->nsec;
+}
+
+int nl_deadline_set(struct nl_deadline *d, clockid_t clock, const struct timespec *abs)
+{
+	if (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME)
+		return -EINVAL;
+	if (!abs || abs->tv_nsec < 0 || abs->tv_nsec >= NSEC_PER_SEC)
+		return -EINVAL;
+	*d = (struct nl_deadline){ clock, abs->tv_sec, abs->tv_nsec };
+	if (d->sec < 0)
+		d->sec = d->nsec = 0;
+	return is_past(d) ? -ETIMEDOUT : 0;
+}
+
+static void check_deadline(struct player *p, const struct nl_deadline *d)
+{
+	if (d && (d->sec < 0 || d->nsec < 0 || d->nsec >= NSEC_PER_SEC))
+		complain("a deadline that is no time");
+	if (p->has_deadline &&
+	    (!d || d->clock != p->deadline.clock || d->sec != p->deadline.sec || d->nsec != p->deadline.nsec))
+		complain("a deadline that changed within a call");
+	p->has_deadline = d != NULL;
+	if (d)
+		p->deadline = *d;
+}
+
+enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, uint32_t lane,
+			const struct nl_deadline *d)
+{
+	struct player *p = &players[self < 0 ? 0 : self];
+
+	if (self < 0) {
+		fprintf(stderr, "fake_wait: the script itself would sleep\n");
+		abort();
+	}
+	fk.n_waits++;
+	note((struct fk_record){ FK_WAIT, self, word, attr, expected, lane, 0, 0 });
+	if (lane != NL_LANE_BACK && lane != NL_LANE_FRONT)
+		complain("a wait in a lane that is none");
+	check_deadline(p, d);
+	if (d && is_past(d))
+		return NL_TIMEDOUT;
+	stop(FK_BEFORE_WAIT);
+	if (nl_load_rlx(word) != expected)
+		return NL_LOOK;
+	p->word = word;
+	p->lane = lane;
+	p->since = ++arrivals;
+	suspend(FK_ASLEEP);
+	return p->outcome;
+}
+
+static struct player *oldest(const uint32_t *word, uint32_t lanes)
+{
+	struct player *best = NULL;
+
+	for (int i = 0; i < FK_PLAYERS; i++) {
+		struct player *p = &players[i];
+
+		if (p->state == FK_ASLEEP && p->word == word && (p->lane & lanes) && (!best || p->since < best->since))
+			best = p;
+	}
+	return best;
+}
+
+/* Nothing here touches *word: it may be gone. */
+int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes)
+{
+	struct fk_record *r = note((struct fk_record){ FK_WAKE, self, word, attr, 0, lanes, n, 0 });
+	struct player *p;
+
+	fk.n_wakes++;
+	if (!lanes || (lanes & ~NL_LANE_ALL))
+		complain("a wake of lanes that are none");
+	if (n < 1)
+		complain("a wake of fewer than one");
+	stop(FK_BEFORE_WAKE);
+	while (r->result < n && (p = oldest(word, lanes))) {
+		p->state = FK_WOKEN;
+		p->outcome = NL_WOKEN;
+		r->result++;
+	}
+	n = fk.lie == FK_ZERO ? 0 : r->result;
+	stop(FK_AFTER_WAKE);
+	return n;
+}
+
+bool nl_wait_enter(uint32_t *word, nlock_attr_t attr, uint32_t *seen, uint32_t v)
+{
+	struct fk_record *r = note((struct fk_record){ FK_ENTER, self, word, attr, v, 0, 0, 0 });
+	bool done;
+
+	fk.n_enters++;
+	stop(FK_BEFORE_ENTER);
+	done = nl_cas_rlx(word, seen, v);
+	r->result = done;
+	stop(FK_AFTER_ENTER);
+	return done;
+}
+
+static bool is_marked(nlock_attr_t attr)
+{
+	uint32_t place = attr & A_PLACE;
+
+	return !(attr & A_SHARED) && place != A_PLACE_NODE && place != NLOCK_PLACE_FIRST;
+}
+
+bool nl_wait_is_foreign(const uint32_t *word, nlock_attr_t attr)
+{
+	return is_marked(attr) && word[1] != fk.generation;
+}
+
+bool nl_wait_adopt(uint32_t *word, uint32_t *seen, uint32_t v)
+{
+	struct fk_record *r = note((struct fk_record){ FK_ADOPT, self, word, 0, v, 0, 0, 0 });
+	bool done = word[1] != fk.generation && nl_cas_rlx(word, seen, v);
+
+	r->result = done;
+	if (done)
+		word[1] = fk.generation;
+	return done;
+}
+
+int nl_wait_place(uint32_t *word, nlock_attr_t attr)
+{
+	note((struct fk_record){ FK_PLACE, self, word, attr, 0, 0, 0, fk.place_result });
+	if (!fk.place_result)
+		word[1] = is_marked(attr) ? fk.generation : nl_attr_node(attr);
+	return fk.place_result;
+}
+
+int64_t nl_now(void)
+{
+	int64_t now;
+
+	fk.n_clocks++;
+	stop(FK_AT_CLOCK);
+	now = fk.now;
+	fk.now += fk.tick;
+	return now;
+}
+
+int64_t nl_watch_ns(void)
+{
+	fk.n_clocks++;
+	return fk.watch_ns;
+}
+
+uint32_t nl_wait_features(void)
+{
+	return fk.features;
+}

@@ -4,7 +4,8 @@
 # cross.sh - other machines
 #
 #   cross.sh [MACHINE...]   aarch64, riscv64   T1 and T2 under qemu-user (which knows no futex2: the kernel tiers would skip)
-#                           i686               everything, run natively: futex2 on 32 bits
+#                           i686               everything, run natively: futex2 on 32 bits. Where the kernel runs no 32-bit
+#                                              programs, T1 and T2 under qemu-user
 #
 # Run by "make check-cross", which sets builddir and MAKE. Needs gcc-MACHINE-linux-gnu and qemu-user. The tests use their own
 # runner instead of Check. The libraries for i686 are fetched with apt-get and unpacked in the build directory; the system is
@@ -73,21 +74,31 @@ configured() {
 		"$MAKE" -s -j "$jobs" all && "$MAKE" -s -j "$jobs" check TESTS=
 }
 
+# emulated NAME HOST EMULATOR
 emulated() {
-	host=$1-linux-gnu
-	command -v "$host-gcc" >/dev/null 2>&1 || { skip "$1: gcc-$host is not installed"; return; }
-	command -v "qemu-$1" >/dev/null 2>&1 || { skip "$1: qemu-user is not installed"; return; }
+	command -v "$2-gcc" >/dev/null 2>&1 || { skip "$1: gcc-$2 is not installed"; return; }
+	command -v "$3" >/dev/null 2>&1 || { skip "$1: qemu-user is not installed"; return; }
 	ran=$((ran + 1))
 	(
-		configured "$1" "$host" --disable-tools &&
-			"$MAKE" -s check-portable LOG_COMPILER="qemu-$1 -L /usr/$host"
+		configured "$1" "$2" --disable-tools &&
+			"$MAKE" -s check-portable LOG_COMPILER="$3 -L /usr/$2"
 	) >"$sub/$1.log" 2>&1 </dev/null
 	report "$1" $?
+}
+
+runs_32_bits() {
+	printf 'int main(void) { return 0; }\n' >"$sub/try.c"
+	"$1-gcc" -static -o "$sub/try" "$sub/try.c" && "$sub/try"
 }
 
 native32() {
 	host=i686-linux-gnu
 	command -v $host-gcc >/dev/null 2>&1 || { skip "i686: gcc-$host is not installed"; return; }
+	if ! runs_32_bits $host 2>/dev/null; then
+		skip 'i686: T3: this kernel runs no 32-bit programs'
+		emulated i686 $host qemu-i386
+		return
+	fi
 	fetch_i386 >"$sub/i686-libs.log" 2>&1 ||
 		{ skip "i686: the libraries could not be had ($sub/i686-libs.log)"; return; }
 	libs=$sub/i386/usr/lib/i386-linux-gnu
@@ -112,7 +123,7 @@ version=$(sed -n 's/^VERSION = //p' "$builddir/Makefile")
 [ $# -gt 0 ] || set -- aarch64 riscv64 i686
 for one; do
 	case $one in
-	aarch64 | riscv64) emulated "$one" ;;
+	aarch64 | riscv64) emulated "$one" "$one-linux-gnu" "qemu-$one" ;;
 	i686) native32 ;;
 	*) echo "cross.sh: no machine is called $one" >&2; exit 2 ;;
 	esac

@@ -29,19 +29,20 @@
 #define SECONDS_PER_TEST 120 /* the watchdog's default; a machine that is busy with other things is no failure */
 #define SKIPS_MAX        64
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_TSAN
-#endif
-#endif
-#if defined(HAS_TSAN) || defined(__SANITIZE_THREAD__)
-/* Tests end with threads still asleep, for which it would wait a second each, and some fork while they have threads. */
+/* Sanitizers, which look for these names. Tests end with threads still asleep, for which TSan would wait a second each, and some
+ * fork while they have threads. The library has no heap to leak, and a look for leaks at the end of each test costs more
+ * than the test. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
 	return "atexit_sleep_ms=0:die_after_fork=0";
 }
-#endif
+
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "detect_leaks=0";
+}
 
 /* ---------------------------------------------------------------- options and state of a run */
 

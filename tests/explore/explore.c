@@ -36,7 +36,8 @@
  *     the scenarios count overtakings instead.
  *   - Under -p only executions with so few preemptions are tried; a thread that blocks, pauses or ends is not one. Under -r nothing is
  *     proved at all.
- *   - A state is recognised by a 64-bit hash.
+ *   - A state is recognised by a 64-bit hash. A plain read that goes past the seam (m->attr) must be of a constant: it belongs to no
+ *     state. After an object's end it yields an invalid value, and tests that end lives try it late.
  *   - Threads are fixed at the start, words have 32 bits.
  *
  * Adding a scenario

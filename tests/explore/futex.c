@@ -28,10 +28,14 @@ static bool is_numa(nlock_attr_t attr)
 	return (attr & A_PLACE) == A_PLACE_NODE || (attr & A_PLACE) == NLOCK_PLACE_FIRST;
 }
 
-static void enter_kernel(const char *what, nlock_attr_t attr, const struct x_site *s)
+static void check_attr(nlock_attr_t attr, const struct x_site *s)
 {
 	if (!nl_attr_is_valid(attr))
-		x_fail("life", "T%d: %s with attributes read from memory that has ended (%s:%d)", w.self, what, s->file, s->line);
+		x_fail("life", "T%d passes attributes read from memory that has ended: %s (%s:%d)", w.self, s->text, s->file, s->line);
+}
+
+static void enter_kernel(const char *what)
+{
 	if (x_test->calls)
 		x_test->calls(what);
 }
@@ -70,11 +74,12 @@ enum nl_outcome x_wait(uint32_t *p, nlock_attr_t attr, uint32_t expected, uint32
 	int i;
 
 	x_meet(s);
+	check_attr(attr, s);
 	x_step();
 	l = x_live_word(p, sizeof(*p), s);
 	if (d && has_passed())
 		return NL_TIMEDOUT;
-	enter_kernel("wait", attr, s);
+	enter_kernel("wait");
 	node = is_numa(attr) ? x_read_tag(l) : 0;
 	i = x_me()->view.floor[l - w.word];
 	i = x_pick(l, l->published > i ? l->published : i, NULL, false);
@@ -118,8 +123,9 @@ int x_wake(uint32_t *p, nlock_attr_t attr, int n, uint32_t lanes, struct x_site 
 	int k = 0, t;
 
 	x_meet(s);
+	check_attr(attr, s);
 	x_step();
-	enter_kernel("wake", attr, s);
+	enter_kernel("wake");
 	if (is_numa(attr) && x_is_dead(p))
 		x_fail("life", "T%d: a wake on a node reads memory that has ended (%s:%d)", w.self, s->file, s->line);
 	if (l) {

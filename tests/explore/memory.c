@@ -312,6 +312,10 @@ static void put(struct word *l, int from, struct x_pair v, enum x_order o)
 	me->view.clock[w.self]++; /* what follows is not published by this store */
 	if (x_test->wrote && w.is_running)
 		x_test->wrote(l->addr, old, new->pair);
+	if (x_test->has_ends) {
+		x_step(); /* plain reads that follow, which nobody announces, may be late */
+		x_learn(1);
+	}
 }
 
 /* An SC access sees every SC store so far, and what was stored before an SC fence so far. */

@@ -269,7 +269,7 @@ static void woken(int t)
 {
 	if (g->owner == (uint32_t)x_self() && !g->head)
 		g->called = (uint32_t)t;
-	else
+	else if (g->head != (uint32_t)t)
 		let_pass(t);
 }
 
@@ -332,7 +332,7 @@ static void goes(int t)
 
 static void enters_section(int t)
 {
-	X_CHECK("exclusion", !g->in);
+	X_CHECK("exclusion", !g->in && g->owner == (uint32_t)t);
 	g->in = (uint32_t)t;
 	g->sections++;
 	X_SET(&g->section, X_GET(&g->section, X_SITE("section", X_RLX)) + 1, X_SITE("section", X_RLX));

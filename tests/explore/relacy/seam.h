@@ -2,11 +2,11 @@
  *
  * seam.h - what lib/atomic.h and lib/wait.h offer, led into Relacy
  *
- * Takes lib/atomic.h's include guard and its names. The mutex's fields get types that Relacy watches; the functions of wait.h
- * are overloaded for them, so that mutex.c compiles as it is. The headers without atomics are the real ones.
+ * Takes lib/atomic.h's include guard and its names. The mutex's fields get types that Relacy watches, and the names of
+ * wait.h lead to functions for them, so that mutex.c compiles as it is. The headers without atomics are the real ones.
  *
- * Relacy runs one thread at a time and switches only in an atomic operation, so what stands between two of them is atomic. The
- * queue of sleepers needs no lock for that reason.
+ * Relacy runs one thread at a time and switches only in an atomic operation or as a thread parks, so what stands
+ * between two of them is atomic: the queue of sleepers needs no lock.
  */
 #ifndef NL_ATOMIC_H
 #define NL_ATOMIC_H
@@ -22,18 +22,22 @@
 #undef delete
 
 #define _Static_assert static_assert
-#define _Alignof       alignof
+#define _Alignof alignof
+
+#include "mutex.h"
+#include "wait.h"
+
+/* Before spin.h, which calls it. */
 static inline void nl_pause(void)
 {
 }
-#include "wait.h"
 
-#include "mutex.h"
 #include "policy.h"
 #include "spin.h"
 #include "stats.h"
 
-namespace seam {
+namespace seam
+{
 
 /* An atomic field. Relacy does not notice an atomic operation on an object whose life has ended, so each operation also
  * reads a plain variable, which the end of life writes: a race is found as one on that. */
@@ -89,8 +93,8 @@ struct sleeper {
 static sleeper queue[THREADS];
 static int sleepers;
 static int64_t ticks[THREADS];
-static int64_t watch_ns;     /* how many looks a watcher takes, and whether heads are called early */
-static bool interruptions;   /* may a sleeper return without a wake? */
+static int64_t watch_ns;                       /* how many looks a watcher takes, and whether heads are called early */
+static bool interruptions;                     /* may a sleeper return without a wake? */
 static uint64_t woken[2], nobody, interrupted; /* what the executions reached */
 
 static void remove(int i)
@@ -155,7 +159,7 @@ static int wake(int n, uint32_t lanes, rl::debug_info_param where)
 
 struct mutex {
 	cell<uint32_t> word;
-	uint32_t node;
+	uint32_t node; /* wait.c's */
 	plain<nlock_attr_t> attr;
 	plain<uint16_t> bypass;
 	cell<uint16_t> watched;

@@ -4,9 +4,9 @@
  *
  *	suite CODE MODE THREADSxROUNDS SEARCH LIMIT [watch] [interrupt] [free] [from:N] [verbose]
  *
- * CODE says which mutex.c: 0 is that of lib/, the others have a fault planted. MODE is fifo, barging, bounded or a number.
- * SEARCH is random (LIMIT executions from number N on; the number is the seed), context (every execution with at most LIMIT
- * preemptions) or full (every execution).
+ * CODE says which mutex.c: 0 is that of lib/, the others have a fault planted. MODE is fifo, barging, bounded or a
+ * number. SEARCH is random (LIMIT executions from number N on; the number is the seed), context (every execution with
+ * at most LIMIT preemptions) or full (every execution).
  * watch: a waiter looks once before it sleeps, and FIFO calls early; interrupt: a sleeper may return without a wake;
  * free: who comes last ends the mutex's life at once.
  * Relacy finds deadlocks, livelocks and data races; the rest is asserted here. Exit status 1 is a fault found, 3 a
@@ -28,8 +28,10 @@ struct code {
 	int (*destroy)(seam::mutex *m);
 };
 
+/* clang-format off */
 #define CODE(space) \
 	{ space::nlock_mutex_init, space::nlock_mutex_lock, space::nlock_mutex_unlock, space::nlock_mutex_destroy }
+/* clang-format on */
 
 /* relacy.sh writes it: the namespaces, and a table "codes" of them. */
 #include "codes.h"
@@ -152,8 +154,9 @@ static bool was_contended(int threads)
 
 static int report(const rl::test_params &p, bool is_right, int threads)
 {
-	const char *verdict = !is_right ? rl::test_result_str(p.test_result) :
-			      was_contended(threads) ? "right" : "nobody slept";
+	const char *verdict = !is_right                ? rl::test_result_str(p.test_result)
+			      : was_contended(threads) ? "right"
+						       : "nobody slept";
 
 	printf("%s: %" PRIu64 " executions; %" PRIu64 " woken behind, %" PRIu64 " in front, %" PRIu64 " wakes in vain, "
 	       "%" PRIu64 " interrupted\n",

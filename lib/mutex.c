@@ -191,9 +191,9 @@ static uint32_t watch(nlock_mutex_t *m, uint32_t w)
 {
 	struct nl_spin spin;
 
-	nl_spin_start(&spin, NL_SPIN_FAR);
-	if (!spin.end || !is_worth_watching(m->attr, w))
+	if (!is_worth_watching(m->attr, w) || !nl_watch_ns())
 		return w;
+	nl_spin_start(&spin, NL_SPIN_FAR);
 	if (!nl_load16_rlx(&m->watched)) {
 		nl_store16_rlx(&m->watched, 1);
 		while (is_worth_watching(m->attr, w) && nl_spin_more(&spin))
@@ -309,7 +309,7 @@ static __attribute__((noinline, cold)) int lock_slow(nlock_mutex_t *m, uint32_t 
 {
 	struct waiter self = { .seen = adopt(m, seen), .d = d };
 
-	if (enter(m, &self))
+	if (barge(m, &self.seen) || enter(m, &self))
 		return 0;
 	while (!acquire(m, &self)) {
 		if (self.is_expired) {

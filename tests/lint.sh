@@ -23,7 +23,9 @@ in_git() {
 # Every file that a person wrote, one a line: what git would keep, or, in an unpacked release, what is not generated.
 sources() {
 	if in_git; then
-		git ls-files -co --exclude-standard | while read -r f; do [ -f "$f" ] && echo "$f"; done
+		git ls-files -co --exclude-standard | while read -r f; do
+			[ -f "$f" ] && [ ! -f "${f%%/*}/config.status" ] && echo "$f" # not of a build tree
+		done
 	else
 		find . \( -name .git -o -name autom4te.cache -o -name build-aux -o -path ./build \) -prune -o -type f \
 			! -name configure ! -name Makefile ! -name Makefile.in ! -name aclocal.m4 ! -name 'config.*' \

@@ -20,18 +20,19 @@ in_git() {
 	git rev-parse --show-toplevel >/dev/null 2>&1 && [ "$(git rev-parse --show-toplevel)" = "$(pwd -P)" ]
 }
 
-# Every file that a person wrote, one a line: what git would keep, or, in an unpacked release, what is not generated.
+# Every file that a person wrote, one a line: what git would keep, or, in an unpacked release, what has a source's name. Build
+# trees are passed over, wherever they stand.
 sources() {
 	if in_git; then
-		git ls-files -co --exclude-standard | while read -r f; do
-			[ -f "$f" ] && [ ! -f "${f%%/*}/config.status" ] && echo "$f" # not of a build tree
-		done
+		git ls-files -co --exclude-standard
 	else
-		find . \( -name .git -o -name autom4te.cache -o -name build-aux -o -path ./build \) -prune -o -type f \
-			! -name configure ! -name Makefile ! -name Makefile.in ! -name aclocal.m4 ! -name 'config.*' \
-			! -name 'stamp-h*' ! -name libtool ! -name '*.log' ! -name '*.trs' ! -name '*.o' ! -name '*~' \
-			! -name nlock.pc -print | sed 's|^\./||'
-	fi | sort
+		find . \( -name .git -o -name autom4te.cache -o -name build-aux -o -name sub -o -name '_*' -o -name build \) -prune -o -type f \
+			\( -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' -o -name '*.sed' -o -name '*.map' -o -name '*.[1-9]' \
+			-o -name '*.am' -o -name '*.ac' -o -name nlock.pc.in -o -name quickstart -o -path ./.ci/run \
+			-o -name '[A-Z][A-Z]*[A-Z]' \) ! -name 'config.*' -print | sed 's|^\./||'
+	fi | while read -r f; do
+		[ -f "$f" ] && [ ! -f "${f%%/*}/config.status" ] && echo "$f"
+	done | sort
 }
 
 # ---------------------------------------------------------------- rules about single lines of any text

@@ -66,7 +66,7 @@ typedef uint32_t nlock_attr_t;
  * afterwards whoever the kernel finds first in its queue. The kernel queues waiters in order of arrival among equals: a
  * waiter of higher real-time priority goes first, and one that a signal interrupts before it is the head goes to the end.
  * A thread that still watches, or is on its way to sleep, is not in the queue yet; if all waiters are on their way, a
- * release opens the lock whatever it was asked to do.
+ * release opens the lock whatever it was asked to do, and the thread that it wakes then has no place in line until it runs.
  */
 #define NLOCK_BOUNDED      ((nlock_attr_t)0x0u)
 #define NLOCK_FIFO         ((nlock_attr_t)0x1u)

@@ -149,7 +149,8 @@ TEST(static_initialisers_are_what_init_makes)
 	}
 }
 
-/* What the compiler is to refuse must not compile; tests/check_install.sh can try that. Here: what it is to make of the rest. */
+/* What the compiler is to refuse must not compile; tests/check_install.sh can try that. Here: what it is to make of the
+ * rest. */
 TEST(zero_is_the_default_of_all_three_axes)
 {
 	must_be(NLOCK_BOUNDED | NLOCK_PLACE_HASH | NLOCK_PRIVATE, 0);

@@ -2,10 +2,10 @@
  *
  * check_end_of_life.c - tier 3: the next owner frees the lock while the releaser is still inside unlock
  *
- * nlock.h promises this for placement HASH and MPOL. The worst moments are hit exactly. First, a system-call filter stops the
- * releaser at its wake call, when the lock is released already; the next owner takes the lock, unlocks it and unmaps it;
- * then the call goes on, with an address at which there is nothing, or somebody else's memory. Second, the releaser is
- * traced instruction by instruction, and the memory goes right after the one that releases.
+ * nlock.h promises this for placement HASH and MPOL. The worst moments are hit exactly. First, a system-call filter
+ * stops the releaser at its wake call, when the lock is released already; the next owner takes the lock, unlocks it
+ * and unmaps it; then the call goes on, with an address at which there is nothing, or somebody else's memory. Second,
+ * the releaser is traced instruction by instruction, and the memory goes right after the one that releases.
  */
 #include "harness.h"
 
@@ -251,8 +251,8 @@ static bool is_open(const nlock_mutex_t *m)
 	return !(__atomic_load_n(&m->word, __ATOMIC_RELAXED) & 1);
 }
 
-/* B owns the lock, C is registered and held back just before it sleeps. B releases: it finds nobody to wake, opens the lock,
- * and stops at the wake that follows. C's sleep fails, since the word has changed; C takes the lock and frees it. */
+/* B owns the lock, C is registered and held back just before it sleeps. B releases: it finds nobody to wake, opens the
+ * lock, and stops at the wake that follows. C's sleep fails, since the word has changed; C takes it and frees it. */
 static void free_during_the_second_wake(const struct row *row, int how)
 {
 	nlock_mutex_t *m = new_lock(row);
@@ -300,9 +300,9 @@ ROW_TEST(next_owner_may_unmap_the_lock_while_the_releaser_looks_for_sleepers)
 
 /* ---------------------------------------------------------------- instruction by instruction
  *
- * The lock is in a file without a name. A child process holds it; some of its threads wait. The child's first thread releases the
- * lock, one step at a time, until this process sees the release in its own mapping. Then the waiters have their turn, and the file
- * is cut to nothing: whoever touches it now, in any process, gets SIGBUS.
+ * The lock is in a file without a name. A child process holds it; some of its threads wait. The child's first thread
+ * releases the lock, one step at a time, until this process sees the release in its own mapping. Then the waiters have
+ * their turn, and the file is cut to nothing: whoever touches it now, in any process, gets SIGBUS.
  */
 
 #define STEPS_MAX 2000000
@@ -312,7 +312,7 @@ enum scene_kind {
 	NOBODY,   /* nobody waits */
 	IN_FRONT, /* one sleeps, at the head */
 	IN_BACK,  /* one sleeps, and there is no head: the releaser calls it first */
-	NEARLY, /* one is for ever on its way to sleep: the releaser finds nobody, and wakes once more after the release */
+	NEARLY, /* one is for ever on its way to sleep: the releaser finds nobody, and wakes again after the release */
 	N_SCENES,
 };
 
@@ -484,6 +484,8 @@ static int release_stepwise(struct plot *p)
 ROW_TEST(nothing_is_touched_after_the_instruction_that_releases)
 {
 	begin();
+	if (HAS_TSAN)
+		cannot("ThreadSanitizer does not survive single steps");
 	backstage = mmap(NULL, page(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	must(backstage != MAP_FAILED);
 	for (int i = 0; i < 3 * N_SCENES; i++) {

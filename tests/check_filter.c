@@ -2,8 +2,8 @@
  *
  * check_filter.c - tier 3: system-call filters that forbid futex2, and NLOCK_FUTEX=legacy
  *
- * A filter that was there from the start: the other test programs, which stand beside this one, are run under it. One that comes
- * after the first use: in this process.
+ * A filter that was there from the start: the other test programs, which stand beside this one, are run under it. One
+ * that comes after the first use: in this process.
  */
 #include "harness.h"
 

@@ -2,11 +2,11 @@
  *
  * check_mutex.c - tier 3: the mutex on this kernel, through <nlock.h> alone
  *
- * No sleeps and no clocks in verdicts: a waiter is started, seen asleep in /proc, and only then comes the next step. The
- * actors are threads, threads with a mapping each, or processes (harness.h). D1 to D5 are claims about hand-off:
+ * No sleeps and no clocks in verdicts: a waiter is started, seen asleep in /proc, and only then comes the next step.
+ * The actors are threads, threads with a mapping each, or processes (harness.h). D1 to D5 are claims about hand-off:
  *
- *   D1  who takes the lock right after it was released to a sleeper: under FIFO never the releaser; else the releaser, if
- *       the sleeper was not quicker, which these tests prevent by giving the releaser real-time priority where they may
+ *   D1  who takes the lock right after it was released to a sleeper: under FIFO never the releaser; else the
+ *       releaser, if the sleeper was not quicker, which real-time priority for the releaser makes rare
  *   D2  sleepers that came one by one are served in that order
  *   D3  releases of different kinds on one lock: each does what its own policy says
  *   D4  a head that has waited for longer than the time bound gets the lock at the next release
@@ -18,14 +18,12 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -41,11 +39,13 @@ enum { BY_ATTR, FAIR, BARGE };
 /* In a child that may only exit. */
 static int uncontended(void *arg)
 {
+	static const long exits[] = { SYS_exit_group };
+	const struct filter f = { .answer = ANSWER_KILL, .calls = exits, .n_calls = 1, .spares_calls = true };
 	nlock_mutex_t *m = arg;
 	const struct timespec past = { -1, 0 };
 	int bad = 0;
 
-	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0))
+	if (harness_filter(&f))
 		return EXIT_CANNOT;
 	for (int how = 0; how < 3; how++) {
 		bad |= nlock_mutex_lock(m);
@@ -59,8 +59,7 @@ static int uncontended(void *arg)
 		bad |= releases_of[how](m) != EPERM;
 	}
 	bad |= nlock_mutex_destroy(m);
-	syscall(SYS_exit, bad != 0);
-	return 1;
+	return bad != 0;
 }
 
 static bool makes_no_call(nlock_mutex_t *m)
@@ -75,6 +74,8 @@ ROW_TEST(uncontended_calls_make_no_system_call)
 	nlock_mutex_t m;
 
 	must_be(nlock_mutex_init(&m, row->attr), 0);
+	if (harness_child(uncontended, &m) == EXIT_CANNOT << 8)
+		cannot("no system-call filters");
 	must(makes_no_call(&m));
 }
 
@@ -160,7 +161,7 @@ static void let_pass(struct company *c)
 	must_be(company_tell(c, 0, DO_UNLOCK), 0);
 }
 
-/* Releases, and tries to take the lock again at once. True: got past the sleeper (and has given the lock back, fairly). */
+/* Releases, and tries to take the lock again at once. True: got past the sleeper (and gave it back). */
 static bool gets_past(struct company *c, int how)
 {
 	nlock_mutex_t *m = &company_scene(c)->m;
@@ -174,8 +175,8 @@ static bool gets_past(struct company *c, int how)
 	return !rc;
 }
 
-/* Who was handed the lock was never got past. Whoever was not, nearly always, if the scheduler kept it from running meanwhile;
- * but that is the scheduler's to say, so here it is once. check_script.c has the same without a scheduler. */
+/* Who was handed the lock was never got past. Whoever was not, nearly always, if the scheduler kept it from running
+ * meanwhile; but that is the scheduler's to say, so here it is once. check_script.c does without one. */
 static bool as_often(int taken, int opened)
 {
 	return opened ? taken >= 1 && taken <= opened : !taken;
@@ -196,7 +197,8 @@ ROW_TEST(releaser_gets_past_a_sleeper_unless_it_hands_over)
 	company_part(c);
 }
 
-/* All park one by one behind the main thread. With FIFO the ordinary unlock will do; else each release says that it is fair. */
+/* All park one by one behind the main thread. With FIFO the ordinary unlock will do; else each release says that it is
+ * fair. */
 static void arrival_order(const struct row *row, enum kind kind, int n, int rounds)
 {
 	enum deed deed = row->bound ? DO_VISIT_FAIR : DO_VISIT;
@@ -230,7 +232,8 @@ ROW_TEST(waiting_processes_are_served_in_order_of_arrival)
 	arrival_order(row, PROCESSES, row->bound ? 6 : 32, harness_rounds(row->bound ? 4 : 20, 1000));
 }
 
-/* The bound by attribute; a fair release always; a barging one never, though the head may have been quick enough by itself. */
+/* The bound by attribute; a fair release always; a barging one never, though the head may have been quick enough by
+ * itself. */
 ROW_TEST(mixed_releases_follow_each_its_own_policy)
 {
 	struct company *c = company_meet(row, 1, THREADS);

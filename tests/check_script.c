@@ -2,9 +2,9 @@
  *
  * check_script.c - tier 2: lib/mutex.c over tests/fake_wait.c, interleaving by interleaving
  *
- * Every transition of the table at the top of lib/mutex.c, and every outcome of a wait at chosen moments. A bug that was found
- * anywhere becomes a script here before it is mended. The words that the scripts expect are spelled out below and not taken from
- * lib/mutex.c: they are what that table says.
+ * Every transition of the table at the top of lib/mutex.c, and every outcome of a wait at chosen moments. A bug that
+ * was found anywhere becomes a script here before it is mended. The words that the scripts expect are spelled out
+ * below and not taken from lib/mutex.c: they are what that table says.
  *
  * A, B, C, D are players. Where nobody has to be able to sleep, the script calls the library itself: it is the hog, the
  * newcomer, the stranger.
@@ -411,7 +411,8 @@ ROW_TEST(head_that_loses_sleeps_in_front)
 	rest();
 }
 
-/* The head has said FRONT and is on its way: the release turns FRONT back, and the kernel's comparison sends the head back. */
+/* The head has said FRONT and is on its way: the release turns FRONT back, and the kernel's comparison sends the head
+ * back. */
 ROW_TEST(release_meets_a_head_on_its_way_to_sleep)
 {
 	for (int how = 0; how < 3; how++) {

@@ -371,7 +371,7 @@ static long raw(long nr, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uin
 	return rc < 0 ? -errno : rc;
 }
 
-/* The test's own probes: what the library says must not be less than what works, or rows would be skipped without need. */
+/* The test's own probes: what the library says must not be less than what works, or rows would be left out. */
 TEST(features_are_what_raw_calls_find)
 {
 	uint32_t pair[2] __attribute__((aligned(8))) = { 1, 0 };

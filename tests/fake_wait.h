@@ -2,10 +2,11 @@
  *
  * fake_wait.h - sleeping, waking and time on a script
  *
- * tests/fake_wait.c stands in for lib/wait.c. The players of a script are threads of which only one runs at a time: the script
- * gives a player its turn, and has it back when the player's call has returned, when the player has fallen asleep in nl_wait, or when it has
- * come to a stop that the script had asked for. A sleeper goes on only when the script says so and with the outcome that the script
- * says; a wake takes it out of the queue, as in the kernel, but it does not run by itself.
+ * tests/fake_wait.c stands in for lib/wait.c. The players of a script are threads of which only one runs at a time:
+ * the script gives a player its turn, and has it back when the player's call has returned, when the player has fallen
+ * asleep in nl_wait, or when it has come to a stop that the script had asked for. A sleeper goes on only when the
+ * script says so and with the outcome that the script says; a wake takes it out of the queue, as in the kernel, but it
+ * does not run by itself.
  *
  *	fk_begin();
  *	fk_call(A, lock, &m);                    // FK_READY: has it
@@ -14,8 +15,9 @@
  *	fk_go(B);                                // FK_READY
  *	fk_end();
  *
- * The fake keeps a record of all calls, and complains about what breaks the contract of lib/wait.h: attributes that differ between
- * calls on one word, a lane that is none, a count that is none, a deadline that changes within a call or is no time.
+ * The fake keeps a record of all calls, and complains about what breaks the contract of lib/wait.h: attributes that
+ * differ between calls on one word, a lane that is none, a count that is none, a deadline that changes within a call
+ * or is no time.
  */
 #ifndef FAKE_WAIT_H
 #define FAKE_WAIT_H

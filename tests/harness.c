@@ -29,9 +29,9 @@
 #define SECONDS_PER_TEST 120 /* the watchdog's default; a machine that is busy with other things is no failure */
 #define SKIPS_MAX        64
 
-/* Sanitizers, which look for these names. Tests end with threads still asleep, for which TSan would wait a second each, and some
- * fork while they have threads. The library has no heap to leak, and a look for leaks at the end of each test costs more
- * than the test. */
+/* Sanitizers, which look for these names. Tests end with threads still asleep, for which TSan would wait a second each,
+ * and some fork while they have threads. The library has no heap to leak, and a look for leaks at the end of each test
+ * costs more than the test. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
@@ -479,8 +479,8 @@ static bool is_wait(long nr)
 	return false;
 }
 
-/* The kernel answers with a call only if the thread is off its CPU and stays in the same state meanwhile: it is in its queue.
- * Where the file cannot be read, the state has to do. */
+/* The kernel answers with a call only if the thread is off its CPU and stays in the same state meanwhile: it is in its
+ * queue. Where the file cannot be read, the state has to do. */
 static bool is_asleep(pid_t pid, pid_t tid, const volatile void *word)
 {
 	unsigned long long address;
@@ -499,13 +499,16 @@ static bool is_asleep(pid_t pid, pid_t tid, const volatile void *word)
 bool harness_sees_asleep(pid_t pid, pid_t tid, const volatile void *word)
 {
 	int64_t end = harness_now() + (int64_t)limit * 1000000000 / 2;
+	struct timespec moment = { 0, 10000 };
 
+	/* Between two looks it sleeps: a yield would cost the caller its turn after them. Longer and longer, for busy
+	 * machines. */
 	while (!is_asleep(pid, tid, word)) {
-		const struct timespec moment = { 0, 10000 };
-
 		if (harness_now() > end)
 			return false;
-		nanosleep(&moment, NULL); /* between two looks: a yield would cost the caller its turn after them */
+		nanosleep(&moment, NULL);
+		if (moment.tv_nsec < 150000)
+			moment.tv_nsec *= 2;
 	}
 	return true;
 }
@@ -559,7 +562,8 @@ static uint32_t answer_of(const struct filter *f)
 	}
 }
 
-/* The program allows everything but `calls`; words are little-endian halves, as on every machine named above. */
+/* The program: the numbers are compared in turn, and the first that fits jumps behind the instruction that answers for
+ * the rest. Words are little-endian halves, as on every machine named above. */
 int harness_filter(const struct filter *f)
 {
 	struct sock_filter code[32];
@@ -574,8 +578,10 @@ int harness_filter(const struct filter *f)
 	code[n++] = (struct sock_filter)LOAD(nr);
 	for (int i = 0; i < f->n_calls; i++)
 		code[n++] = (struct sock_filter)SKIP_IF((uint32_t)f->calls[i], (uint8_t)(f->n_calls - i));
-	code[n++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
-	if (f->address) {
+	code[n++] = (struct sock_filter)ANSWER(f->spares_calls ? answer_of(f) : SECCOMP_RET_ALLOW);
+	if (f->spares_calls) {
+		code[n++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
+	} else if (f->address) {
 		code[n++] = (struct sock_filter)LOAD(args[0]);
 		code[n++] = (struct sock_filter)SKIP_NOT((uint32_t)address, 3);
 		code[n++] = (struct sock_filter)UPPER(args[0]);

@@ -8,10 +8,11 @@
  *	static const struct test tests[] = { EACH_ROW(held_lock_is_busy) };
  *	int main(int argc, char **argv) { return harness_main(argc, argv, "mutex", tests, COUNT(tests)); }
  *
- * Each test, and each row of one, runs in a process of its own with a time limit, so a hang is a failure and nothing leaks into the
- * next. The runner is Check; where there is none (cross builds) a small one of our own stands in.
+ * Each test, and each row of one, runs in a process of its own with a time limit, so a hang is a failure and nothing
+ * leaks into the next. The runner is Check; where there is none (cross builds) a small one of our own stands in.
  *
- * Verdicts belong to the main thread: must() anywhere else ends the program. Worker threads, and processes, return theirs.
+ * Verdicts belong to the main thread: must() anywhere else ends the program. Worker threads, and processes, return
+ * theirs.
  *
  * Programs whose rows need the kernel call harness_rows() first: rows that cannot be had here are left out and counted.
  */
@@ -65,9 +66,10 @@ struct test {
 		(const TTest *const *)&(sentence), loop, is_core \
 	}
 
-/* Once; for each row; for each hand-off of the plainest placement and each placement of the plainest hand-off; for the shared
- * rows; for each hand-off of the plainest placement alone; for each placement and sharing of the plainest hand-off alone; for
- * placement HASH; for the placements under which the next owner may free the lock at once. CORE: also with --core. */
+/* Once; for each row; for each hand-off of the plainest placement and each placement of the plainest hand-off; for the
+ * shared rows; for each hand-off of the plainest placement alone; for each placement and sharing of the plainest
+ * hand-off alone; for placement HASH; for the placements under which the next owner may free the lock at once. CORE:
+ * also with --core. */
 #define ONCE(sentence)          TEST_ENTRY(sentence, LOOP_ONCE, false)
 #define EACH_ROW(sentence)      TEST_ENTRY(sentence, LOOP_ROWS, false)
 #define CROSS_OF_ROWS(sentence) TEST_ENTRY(sentence, LOOP_CROSS, false)
@@ -84,6 +86,17 @@ struct test {
 #define CORE_MORTAL(sentence)   TEST_ENTRY(sentence, LOOP_MORTAL, true)
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+#if defined(__SANITIZE_THREAD__)
+#define HAS_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_TSAN 1
+#endif
+#endif
+#ifndef HAS_TSAN
+#define HAS_TSAN 0
+#endif
 
 #define EXIT_CANNOT 77 /* automake: skipped, because this kernel cannot */
 
@@ -120,14 +133,14 @@ uint64_t harness_random_start(uint32_t salt);
 
 const struct row *harness_row(int i);
 
-/* Asks for each row once: which can this kernel not have? A row that the library refuses although it says that the kernel can is a
- * failure. */
+/* Asks for each row once: which can this kernel not have? A row that the library refuses although it says that the
+ * kernel can is a failure. */
 void harness_rows(void);
 bool harness_has_row(int i);
 int harness_main(int argc, char **argv, const char *name, const struct test *tests, int n);
 
-/* In a test body: this kernel, or this user, cannot do what the test needs. Said at the end of the run. A program of which every
- * test says so exits with EXIT_CANNOT. */
+/* In a test body: this kernel, or this user, cannot do what the test needs. Said at the end of the run. A program of
+ * which every test says so exits with EXIT_CANNOT. */
 #define cannot(why) \
 	do { \
 		harness_skips(__func__, why); \
@@ -143,8 +156,8 @@ int64_t harness_now(void);
 /* `ns` from now on `clock`. */
 struct timespec harness_in(clockid_t clock, int64_t ns);
 
-/* Waits until thread tid of process pid is blocked in a futex call on `word` (an address of that process). False if that did not
- * happen in a very long time. */
+/* Waits until thread tid of process pid is blocked in a futex call on `word` (an address of that process). False if
+ * that did not happen in a very long time. */
 bool harness_sees_asleep(pid_t pid, pid_t tid, const volatile void *word);
 
 pid_t harness_tid(void);
@@ -160,9 +173,11 @@ struct filter {
 	int n_calls;
 	const volatile void *address; /* only if the first argument is this; NULL: whatever it is */
 	bool is_for_all_threads;
+	bool spares_calls; /* the answer is for all calls but these */
 };
 
-/* Installs the filter on this thread, or on all of this process. Returns a descriptor for ANSWER_NOTIFY, else 0, or -errno. */
+/* Installs the filter on this thread, or on all of this process. Returns a descriptor for ANSWER_NOTIFY, else 0, or
+ * -errno. */
 int harness_filter(const struct filter *f);
 
 #define N_FUTEX2_CALLS 4
@@ -174,8 +189,8 @@ int harness_child(int (*body)(void *), void *arg);
 
 /* ---------------------------------------------------------------- a company of actors
  *
- * Threads or processes that do what they are told, one deed at a time, to the mutex of a scene. Each deed is one call of the
- * library, made by the actor; its result and errno come back. Only sem_t is used to talk to them.
+ * Threads or processes that do what they are told, one deed at a time, to the mutex of a scene. Each deed is one call
+ * of the library, made by the actor; its result and errno come back. Only sem_t is used to talk to them.
  */
 #define COMPANY_MAX 40
 
@@ -233,12 +248,14 @@ bool company_sees_asleep(struct company *c, int i);
 void company_deadline(struct company *c, int i, clockid_t clock, struct timespec abs);
 void company_rounds(struct company *c, int i, int rounds);
 
-/* Sends a signal to actor i. The handler, installed in every actor for SIGUSR1, does nothing and does not restart calls. */
+/* Sends a signal to actor i. The handler, installed in every actor for SIGUSR1, does nothing and does not restart
+ * calls. */
 void company_signal(struct company *c, int i);
 pid_t company_tid(struct company *c, int i);
 
-/* Puts the caller and actor i on one CPU, the caller first: actor i, when it is woken, does not run before the caller sleeps, unless
- * the kernel thinks that it has been kept from running for too long. False: real-time scheduling is not permitted; it may run. */
+/* Puts the caller and actor i on one CPU, the caller first: actor i, when it is woken, does not run before the caller
+ * sleeps, unless the kernel thinks that it has been kept from running for too long. False: real-time scheduling is not
+ * permitted; it may run. */
 bool company_yields_to_caller(struct company *c, int i);
 
 /* Everybody leaves; the mutex must be at rest. */

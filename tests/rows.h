@@ -2,8 +2,8 @@
  *
  * rows.h - the table of rows: hand-off x placement x sharing
  *
- * Every tier loops over it. A new value on an axis is one line here. The rows of one placement and sharing stand together,
- * the plainest first: the first ROWS_HANDOFFS rows differ in the hand-off only.
+ * Every tier loops over it. A new value on an axis is one line here. The rows of one placement and sharing stand
+ * together, the plainest first: the first ROWS_HANDOFFS rows differ in the hand-off only.
  */
 #ifndef ROWS_H
 #define ROWS_H

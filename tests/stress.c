@@ -11,8 +11,9 @@
  *	stress --blocked
  *		the CPU time of a thread that is blocked for a second
  *
- * Each row runs in a process of its own. The watchdog only reports: if nobody has acquired anything for WATCHDOG_SECONDS, the row has
- * failed. Exit status: 0, or 1 if anything was violated, or 77 if this machine cannot do what was asked.
+ * Each row runs in a process of its own. The watchdog only reports: if nobody has acquired anything for
+ * WATCHDOG_SECONDS, the row has failed. Exit status: 0, or 1 if anything was violated, or 77 if this machine cannot do
+ * what was asked.
  */
 #include "harness.h"
 
@@ -244,8 +245,8 @@ static void hang(const char *when)
 	_exit(1);
 }
 
-/* Signals, and the watchdog, until the time is over or all are done; then until all have come to an end. In a run by count there is no
- * time. */
+/* Signals, and the watchdog, until the time is over or all are done; then until all have come to an end. In a run by
+ * count there is no time. */
 static void watch(int64_t ns)
 {
 	uint64_t rnd = harness_random_start(4711), last = 0;

@@ -12,7 +12,7 @@
  *	engine.h    the parts and what they share       memory.c   stores, loads, races, ends of life
  *	search.c    depth first, random, replay         futex.c    waiting, waking, time
  *	sched.c     coroutines, the next step           state.c    when two states are the same
- *	litmus.c    calibration: twelve shapes whose outcomes C11 decides
+ *	litmus.c    calibration: small shapes whose outcomes C11 decides
  *	scen_mutex.c the scenarios of the mutex and what must hold in them
  *	explore.sh  runs all of them; mutants.sh plants faults; sweep.sh weakens each order; relacy/ asks another explorer
  *
@@ -26,11 +26,12 @@
  *
  * Reading a failure
  *   The schedule is printed one step a line: number, thread, operation, what came of it, where it stands in the source. The
- *   line "again" has what to add to the arguments to see it once more. -v traces; with -q only the last line is printed.
+ *   line "again" has what to add to the arguments to see it once more. With -q only the last lines are printed.
  *
  * Honest limits
  *   - A store goes last in its word's history, so 2+2W is not produced; a load returns only what has been stored, so load buffering is
- *     not. Both need relaxed stores that race on two words; a lock with one word has none. litmus.c shows both holes.
+ *     not; litmus.c shows both holes. Each needs relaxed stores that race on two words. The mutex has one word, and a hint that may
+ *     have any value.
  *   - The kernel is a model: comparing and queueing is one step, a wake is one, and nothing is lost.
  *   - Liveness is "somebody sleeps for ever" and "too many steps". A thread that is unlucky for ever is not found;
  *     the scenarios count overtakings instead.
@@ -38,7 +39,7 @@
  *     proved at all.
  *   - A state is recognised by a 64-bit hash. A plain read that goes past the seam (m->attr) must be of a constant: it belongs to no
  *     state. After an object's end it yields an invalid value, and tests that end lives try it late.
- *   - Threads are fixed at the start, words have 32 bits.
+ *   - Threads are fixed at the start, words have 16 or 32 bits.
  *
  * Adding a scenario
  *   For the mutex: nothing to write, see the head of scen_mutex.c; add a line to explore.sh. For another primitive: a file like

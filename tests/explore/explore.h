@@ -133,7 +133,7 @@ struct x_options {
 	const char *weaken;   /* -W file:line=order */
 	const char *replay;   /* -R: the choices of one execution */
 	bool lists_sites;     /* -L */
-	bool traces;          /* -v */
+	bool traces;          /* the schedule of a failure; -q: no */
 };
 
 struct x_result {

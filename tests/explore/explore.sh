@@ -19,8 +19,8 @@ lmu lmulu -b0
 lflu lblu -e1 -b1
 lu lu lu -b0
 lu lu lu -b1
-lu tu lu -t1 -e1 -p3 -b0
-lu tu lu -t1 -e1 -p3 -b1
+lu lu tu -t1 -e1 -p3 -b0
+lu lu tu -t1 -e1 -p3 -b1
 lu tu tu -t2 -p3 -b0 need:timeout
 lulu lu lu -p3 -b0
 lu lu yu -e1 -p3 -b1
@@ -30,7 +30,7 @@ lflu lblu lu -p2 -b0 need:grant
 lu lu lu -w -p3 -e1 -b1
 lu lu lu lu -p2 -e1 -b0
 lu lu lu lu -p2 -b1
-lu lu tu lu -t1 -p2 -b0
+lu lu lu tu -t1 -p2 -b0
 ld ld ld -b0 need:late need:freed
 ld ld ld -p3 -b1
 ld td yd -t1 -p3 -b0

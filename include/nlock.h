@@ -2,11 +2,11 @@
  *
  * nlock.h - locks on Linux futex2 whose hand-off you choose
  *
- * This header is the manual. Everything a caller may rely on is said here; the man pages
- * (nlock.7, nlock_mutex.3) add examples and kernel versions.
+ * This header is the manual: it says what each function does and when it fails. nlock(7) adds the order of service,
+ * fork, signals, real time and kernel versions; the other man pages add examples.
  *
  *	#include <nlock.h>
- *	cc prog.c $(pkg-config --cflags --libs nlock)
+ *	cc prog.c -pthread $(pkg-config --cflags --libs nlock)
  *
  *	static nlock_mutex_t m;                 // all zero bytes: valid, unlocked, default attributes
  *
@@ -21,8 +21,8 @@
  *  - Objects are plain memory: no pointers, no heap, no registration of threads. They may stand
  *    in static storage, on the heap, in shared memory, at different addresses in different
  *    processes. They must not be copied or moved while in use.
- *  - After fork (not _Fork or clone) the child may use, unlock or initialise anew what the forking thread held; threads of the parent that were
- *    waiting for a private object do not count there. Under NLOCK_PLACE_NODE and _FIRST such an object must be
+ *  - After fork (not _Fork or clone) the child may use, unlock or initialise anew what the forking thread held; threads of
+ *    the parent that were waiting for a private object do not count there. Under NLOCK_PLACE_NODE and _FIRST such an object must be
  *    initialised anew; so it must where the child has the number of the process that they were of (a new PID namespace).
  *  - In a signal handler an object that the interrupted thread was working on must not be used. Others may, if
  *    nlock_features() has been called once before: the first contended call reads the environment and the CPU quota.
@@ -48,6 +48,8 @@ extern "C" {
  */
 typedef uint32_t nlock_attr_t;
 
+struct timespec;
+
 /* Hand-off: how often may the waiter at the head be overtaken?
  *
  * A release either opens the lock (anyone may take it, also a thread that has just arrived) or
@@ -58,8 +60,8 @@ typedef uint32_t nlock_attr_t;
  *                       head for NLOCK_BOUND_NS. The default: throughput of a barging lock, no starvation.
  *   NLOCK_BOUNDED_N(k)  the same with a bound of k overtakings, 0 <= k <= 65535. (Both may grant sooner to a head that
  *                       follows one whose deadline has passed.)
- *   NLOCK_FIFO          always, if anybody waits: a bound of 0. A convoy, once formed, stays while the load lasts: every
- *                       acquisition then costs a context switch.
+ *   NLOCK_FIFO          always, if anybody waits: a bound of 0. A convoy, once formed, tends to stay (it ends when the others
+ *                       lose their CPUs on their way to sleep): every acquisition then costs a context switch.
  *   NLOCK_BARGING       never: convoy avoidance. A waiter may starve.
  *
  * "The waiter at the head" is the thread that the lock has designated to be next: the first to wait when nobody else does;
@@ -125,8 +127,8 @@ typedef struct nlock_mutex {
 	uint16_t watched;                            /* private; a hint */
 } nlock_mutex_t;
 
-/* Static initialisers. INIT_ATTR takes hand-off and sharing; placement other than HASH asks the kernel
- * and therefore needs nlock_mutex_init: here it does not compile. The argument is a constant expression. */
+/* Static initialisers. INIT_ATTR takes hand-off and sharing; placement other than HASH asks the kernel and therefore needs
+ * nlock_mutex_init: here it does not compile ("array is negative"). The argument is a constant expression. */
 #define NLOCK_MUTEX_INIT { 0, 0, 0, 0, 0 }
 #define NLOCK_MUTEX_INIT_ATTR(a) \
 	{ 0, 0, (a) + 0u * sizeof(char[((a) & (0xcu | NLOCK_BAD_ATTR)) ? -1 : 1]), 0, 0 }
@@ -162,7 +164,7 @@ NLOCK_API NLOCK_MUST_CHECK int nlock_mutex_trylock(nlock_mutex_t *m);
  *   ETIMEDOUT  not locked. A time in the past, also a negative one, makes one attempt and never blocks
  *   EINVAL     not locked: another clock, abs is NULL, or abs->tv_nsec not in 0 .. 999999999. Looked at only if the
  *              lock could not be had at once
- * Never returns before the deadline without the lock; never returns EINTR. */
+ * Never returns before the deadline without the lock, but for EINVAL; never returns EINTR. */
 NLOCK_API NLOCK_MUST_CHECK int nlock_mutex_lock_until(nlock_mutex_t *m, int clock, const struct timespec *abs);
 
 /* Unlocks *m, which the caller holds. All three return 0, or EPERM if *m was found not to be
@@ -217,8 +219,8 @@ typedef struct nlock_stats {
 	uint64_t bypass_max; /* most overtakings that one head has suffered */
 } nlock_stats_t;
 
-/* Copies the counts to *s: 0, or ENOTSUP if the library does not count. */
-NLOCK_API int nlock_stats(nlock_stats_t *s);
+/* Copies the counts to *s: 0, or ENOTSUP if the library does not count; then *s is left alone. */
+NLOCK_API NLOCK_MUST_CHECK int nlock_stats(nlock_stats_t *s);
 
 #ifdef __cplusplus
 }

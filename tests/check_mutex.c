@@ -59,7 +59,7 @@ static int uncontended(void *arg)
 		bad |= releases_of[how](m) != EPERM;
 	}
 	bad |= nlock_mutex_destroy(m);
-	return bad != 0;
+	return (int)syscall(SYS_exit_group, bad != 0); /* a sanitizer makes calls of its own at exit */
 }
 
 static bool makes_no_call(nlock_mutex_t *m)

@@ -181,8 +181,8 @@ info()
 	test_that 'info ends well' prints '^nlock ' info
 	cp "$work/out" "$work/info"
 	for label in nlock library kernel 'NLOCK_FUTEX=legacy' 'sleeps and wakes by' 'futex_wait, futex_wake' futex_requeue \
-		futex_waitv FUTEX2_NUMA FUTEX2_MPOL statistics 'private hash, 1 thread' 'private hash, 2 threads' nodes \
-		'nodes allowed' 'CPUs online' 'CPUs allowed' 'CPU list' 'effective CPUs' 'cgroup CPU quota'; do
+		futex_waitv FUTEX2_NUMA FUTEX2_MPOL statistics 'private hash, 1 thread' 'private hash, 2 threads' 'node list' \
+		'node list, allowed' 'CPUs online' 'CPUs allowed' 'CPU list' 'effective CPUs' 'cgroup CPU quota'; do
 		test_that "info says: $label" grep -Eq "^$label +[^ ]" "$work/info"
 	done
 	test_that 'info --json is one object with all members' json_has_all_members

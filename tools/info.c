@@ -201,13 +201,13 @@ static void put_nodes(void)
 	struct bitmask *allowed;
 
 	if (numa_available() < 0) {
-		put("nodes", "nodes", "null", "unknown: the kernel has no NUMA calls");
-		put("nodes allowed", "nodes_allowed", "null", "unknown");
+		put("node list", "nodes", "null", "unknown: the kernel has no NUMA calls");
+		put("node list, allowed", "nodes_allowed", "null", "unknown");
 		return;
 	}
-	put_mask("nodes", "nodes", numa_nodes_ptr);
+	put_mask("node list", "nodes", numa_nodes_ptr);
 	allowed = numa_get_mems_allowed();
-	put_mask("nodes allowed", "nodes_allowed", allowed);
+	put_mask("node list, allowed", "nodes_allowed", allowed);
 	if (allowed)
 		numa_bitmask_free(allowed);
 }

@@ -79,7 +79,7 @@ int mode_demo(const struct options *o)
 	printf("Three tasks, one lock: work 2 us, lock, work 1 us, unlock (-c 3 -r 2 -x 1)\n");
 	report_machine(stdout, &cf, effective);
 	if (place_is_busy(effective))
-		printf("# The machine is busy with other things: take the numbers for less than they are worth.\n");
+		printf("# The machine is busy with other things: do not rely on these numbers.\n");
 	fflush(stdout);
 	err = bench_all(&cf, s);
 	if (err) {

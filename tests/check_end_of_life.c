@@ -421,17 +421,22 @@ static bool is_owned(const nlock_mutex_t *m)
 	return (__atomic_load_n(&m->word, __ATOMIC_RELAXED) & 3) == 1;
 }
 
-/* True: the child has just released the lock. */
+/* True: the child has just released the lock. False: this machine makes no single steps. A release that ends, or goes on,
+ * without releasing is a fault of the lock. */
 static bool steps_to_the_release(pid_t pid, const nlock_mutex_t *m)
 {
 	int status;
 
-	for (int i = 0; i < STEPS_MAX && is_owned(m); i++) {
-		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) || waitpid(pid, &status, 0) != pid ||
-		    !WIFSTOPPED(status))
+	for (int i = 0; is_owned(m); i++) {
+		must(i < STEPS_MAX, "no release in %d steps", i);
+		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL)) {
+			must(!i, "step %d: %s", i, strerror(errno));
 			return false;
+		}
+		must(waitpid(pid, &status, 0) == pid);
+		must(WIFSTOPPED(status), "the release ended after %d steps, wait status 0x%x", i, status);
 	}
-	return !is_owned(m);
+	return true;
 }
 
 /* The waiter may sleep through the grant, since the wake has not been made: a signal makes it look. */

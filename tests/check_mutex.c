@@ -825,11 +825,10 @@ struct urgent {
 
 static void *urgent_waiter(void *arg)
 {
-	const struct sched_param p = { .sched_priority = 10 };
 	struct urgent *u = arg;
 	struct rusage before, after;
 
-	u->refused = sched_setscheduler(0, SCHED_FIFO, &p) ? errno : 0;
+	u->refused = harness_schedule(0, SCHED_FIFO, 10) ? errno : 0;
 	getrusage(RUSAGE_THREAD, &before);
 	__atomic_store_n(&u->tid, harness_tid(), __ATOMIC_RELEASE);
 	if (u->refused)

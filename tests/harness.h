@@ -162,6 +162,9 @@ bool harness_sees_asleep(pid_t pid, pid_t tid, const volatile void *word);
 
 pid_t harness_tid(void);
 
+/* Of thread tid, 0: the caller. 0, or -1 and errno. */
+int harness_schedule(pid_t tid, int policy, int priority);
+
 /* ---------------------------------------------------------------- system-call filters */
 
 enum answer { ANSWER_ERRNO, ANSWER_KILL, ANSWER_NOTIFY };

@@ -533,7 +533,7 @@ bool harness_sees_asleep(pid_t pid, pid_t tid, const volatile void *word)
 #define ARCH_HERE AUDIT_ARCH_ARM
 #elif defined(__riscv) && __riscv_xlen == 64
 #define ARCH_HERE AUDIT_ARCH_RISCV64
-#elif defined(__powerpc64__)
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
 #define ARCH_HERE AUDIT_ARCH_PPC64LE
 #else
 #define ARCH_HERE 0

@@ -612,8 +612,6 @@ ROW_TEST(child_of_a_fork_may_unlock_or_initialise_what_the_parent_held)
 	struct inheritance i = { row, &l };
 	pthread_t t;
 
-	if (row->is_shared)
-		return;
 	must_be(nlock_mutex_init(&l.m, row->attr), 0);
 	must_be(nlock_mutex_lock(&l.m), 0);
 	must_be(harness_child(child_unlocks, &i), 0);
@@ -687,8 +685,6 @@ ROW_TEST(lock_held_across_a_fork_works_on_both_sides)
 {
 	pthread_t t[2];
 
-	if (row->is_shared || must_be_initialised_anew(row))
-		return;
 	must_be(nlock_mutex_init(&atfork_lock, row->attr), 0);
 	must_be(pthread_atfork(prepare, let_go, let_go), 0);
 	for (int i = 0; i < 2; i++)
@@ -752,8 +748,6 @@ ROW_TEST(numa_objects_need_writable_memory_and_a_node_that_can_be)
 	nlock_mutex_t m;
 
 	must(sealed != MAP_FAILED);
-	if (!must_be_initialised_anew(row))
-		return;
 	must_be(nlock_mutex_init(sealed, row->attr), EFAULT);
 	if (row->place == NLOCK_PLACE_NODE(0))
 		must_be(nlock_mutex_init(&m, row->attr | NLOCK_PLACE_NODE(1023)), EINVAL);
@@ -917,13 +911,13 @@ static const struct test tests[] = {
 	CORE_CROSS(interrupted_waiters_wait_on),
 	EACH_HANDOFF(handler_may_wait_for_another_lock_while_its_thread_waits),
 	EACH_HANDOFF(cancelled_waiter_gets_the_lock_and_is_cancelled_later),
-	CROSS_OF_ROWS(child_of_a_fork_may_unlock_or_initialise_what_the_parent_held),
+	CROSS_OF_PRIVATE(child_of_a_fork_may_unlock_or_initialise_what_the_parent_held),
 	EACH_SHARED(shared_lock_may_be_unlocked_by_the_child_of_a_fork),
 	EACH_HANDOFF(lock_held_across_a_fork_works_on_both_sides),
 	CORE_ONCE(zeroed_memory_is_a_mutex),
 	CROSS_OF_ROWS(init_reads_nothing_of_what_was_there),
 	EACH_PLACE(bad_objects_and_attributes_are_refused),
-	EACH_PLACE(numa_objects_need_writable_memory_and_a_node_that_can_be),
+	EACH_NUMA(numa_objects_need_writable_memory_and_a_node_that_can_be),
 	EACH_HANDOFF(lock_that_nobody_owns_cannot_be_unlocked),
 	EACH_HANDOFF(destroy_refuses_what_is_locked_or_waited_for),
 	CORE_CROSS(contended_calls_leave_errno_alone),

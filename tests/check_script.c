@@ -1316,17 +1316,10 @@ static void in_child(const struct row *row, uint32_t word)
 	m->word = word;
 }
 
-static bool is_marked(const struct row *row)
-{
-	return !row->is_shared && (row->place == NLOCK_PLACE_HASH || row->place == NLOCK_PLACE_MPOL);
-}
-
 ROW_TEST(child_of_a_fork_unlocks_without_looking_for_the_parents_waiters)
 {
 	static const uint32_t flags[] = { 0, CALLED, AWAKE, FRONT, FRONT | DUE };
 
-	if (!is_marked(row))
-		return;
 	for (int f = 0; f < COUNT(flags); f++) {
 		for (int how = 0; how < 3; how++) {
 			in_child(row, LOCKED | flags[f] | 3 << 5);
@@ -1341,8 +1334,6 @@ ROW_TEST(child_of_a_fork_unlocks_without_looking_for_the_parents_waiters)
 
 ROW_TEST(child_of_a_fork_waits_for_its_own_owner)
 {
-	if (!is_marked(row))
-		return;
 	in_child(row, LOCKED | FRONT | 3 << 5);
 	m->watched = 1;
 	parks(B, do_lock, NL_LANE_FRONT);
@@ -1356,8 +1347,6 @@ ROW_TEST(child_of_a_fork_waits_for_its_own_owner)
 
 ROW_TEST(child_of_a_fork_finds_free_what_was_granted_to_a_thread_of_the_parent)
 {
-	if (!is_marked(row))
-		return;
 	in_child(row, LOCKED | GRANT | AWAKE | 2 << 5);
 	must_be(nlock_mutex_unlock(m), EPERM);
 	rest();
@@ -1370,8 +1359,6 @@ ROW_TEST(child_of_a_fork_finds_free_what_was_granted_to_a_thread_of_the_parent)
 
 ROW_TEST(bump_in_the_child_of_a_fork_gives_way_to_nobody)
 {
-	if (!is_marked(row))
-		return;
 	in_child(row, LOCKED | FRONT | 3 << 5);
 	must_be(nlock_mutex_bump(m), 0);
 	word_is(LOCKED, 0);
@@ -1741,7 +1728,7 @@ static const struct test tests[] = {
 	EACH_HANDOFF(one_watches_and_a_second_does_not),
 	EACH_HANDOFF(hint_of_a_watcher_that_died_does_not_last),
 	EACH_HANDOFF(newcomer_watches_a_grant_to_the_only_waiter),
-	EACH_ROW(child_of_a_fork_unlocks_without_looking_for_the_parents_waiters),
+	EACH_MARKED(child_of_a_fork_unlocks_without_looking_for_the_parents_waiters),
 	EACH_HANDOFF(child_of_a_fork_waits_for_its_own_owner),
 	EACH_HANDOFF(child_of_a_fork_finds_free_what_was_granted_to_a_thread_of_the_parent),
 	EACH_HANDOFF(bump_in_the_child_of_a_fork_gives_way_to_nobody),

@@ -176,6 +176,11 @@ bool harness_has_row(int i)
 	return !is_absent[i];
 }
 
+static bool is_numa(const struct row *row)
+{
+	return row->place == NLOCK_PLACE_NODE(0) || row->place == NLOCK_PLACE_FIRST;
+}
+
 static bool is_wanted(const struct test *t, int i)
 {
 	if (only_row && !strstr(rows[i].name, only_row))
@@ -183,10 +188,18 @@ static bool is_wanted(const struct test *t, int i)
 	switch (t->loop) {
 	case LOOP_CROSS:
 		return i < ROWS_HANDOFFS || i % ROWS_HANDOFFS == 0;
+	case LOOP_CROSS_PRIVATE:
+		return (i < ROWS_HANDOFFS || i % ROWS_HANDOFFS == 0) && !rows[i].is_shared;
+	case LOOP_MARKED:
+		return !rows[i].is_shared && !is_numa(&rows[i]);
+	case LOOP_BOUNDED:
+		return rows[i].bound != ROW_NO_BOUND;
 	case LOOP_HANDOFFS:
 		return i < ROWS_HANDOFFS;
 	case LOOP_PLACES:
 		return i % ROWS_HANDOFFS == 0;
+	case LOOP_NUMA:
+		return i % ROWS_HANDOFFS == 0 && is_numa(&rows[i]);
 	case LOOP_SHARED:
 		return rows[i].is_shared;
 	case LOOP_HASH:

@@ -53,7 +53,20 @@ typedef struct {
 	} \
 	static void sentence##_on(const struct row *row)
 
-enum loop { LOOP_ONCE, LOOP_ROWS, LOOP_CROSS, LOOP_SHARED, LOOP_HANDOFFS, LOOP_PLACES, LOOP_HASH, LOOP_MORTAL };
+enum loop {
+	LOOP_ONCE,
+	LOOP_ROWS,
+	LOOP_CROSS,
+	LOOP_CROSS_PRIVATE,
+	LOOP_MARKED,
+	LOOP_SHARED,
+	LOOP_BOUNDED,
+	LOOP_HANDOFFS,
+	LOOP_PLACES,
+	LOOP_NUMA,
+	LOOP_HASH,
+	LOOP_MORTAL,
+};
 
 struct test {
 	const TTest *const *body;
@@ -66,24 +79,29 @@ struct test {
 		(const TTest *const *)&(sentence), loop, is_core \
 	}
 
-/* Once; for each row; for each hand-off of the plainest placement and each placement of the plainest hand-off; for the
- * shared rows; for each hand-off of the plainest placement alone; for each placement and sharing of the plainest
- * hand-off alone; for placement HASH; for the placements under which the next owner may free the lock at once. CORE:
- * also with --core. */
-#define ONCE(sentence)          TEST_ENTRY(sentence, LOOP_ONCE, false)
-#define EACH_ROW(sentence)      TEST_ENTRY(sentence, LOOP_ROWS, false)
-#define CROSS_OF_ROWS(sentence) TEST_ENTRY(sentence, LOOP_CROSS, false)
-#define EACH_SHARED(sentence)   TEST_ENTRY(sentence, LOOP_SHARED, false)
-#define EACH_HANDOFF(sentence)  TEST_ENTRY(sentence, LOOP_HANDOFFS, false)
-#define EACH_PLACE(sentence)    TEST_ENTRY(sentence, LOOP_PLACES, false)
-#define EACH_HASH(sentence)     TEST_ENTRY(sentence, LOOP_HASH, false)
-#define EACH_MORTAL(sentence)   TEST_ENTRY(sentence, LOOP_MORTAL, false)
-#define CORE_ONCE(sentence)     TEST_ENTRY(sentence, LOOP_ONCE, true)
-#define CORE_ROW(sentence)      TEST_ENTRY(sentence, LOOP_ROWS, true)
-#define CORE_CROSS(sentence)    TEST_ENTRY(sentence, LOOP_CROSS, true)
-#define CORE_SHARED(sentence)   TEST_ENTRY(sentence, LOOP_SHARED, true)
-#define CORE_PLACE(sentence)    TEST_ENTRY(sentence, LOOP_PLACES, true)
-#define CORE_MORTAL(sentence)   TEST_ENTRY(sentence, LOOP_MORTAL, true)
+/* Once; for each row; for each hand-off of the plainest placement and each placement of the plainest hand-off; for those of
+ * these that are private; for the private rows whose second word names a process; for the shared rows; for each hand-off of
+ * the plainest placement alone; for each placement and sharing of the plainest hand-off alone; for those of these whose second
+ * word is a node; for placement HASH; for the placements under which the next owner may free the lock at once; for the rows
+ * with a bound. CORE: also with --core. A row that a test has nothing to say about is left out by a loop, not by a return,
+ * which would count it as tested. */
+#define ONCE(sentence)             TEST_ENTRY(sentence, LOOP_ONCE, false)
+#define EACH_ROW(sentence)         TEST_ENTRY(sentence, LOOP_ROWS, false)
+#define CROSS_OF_ROWS(sentence)    TEST_ENTRY(sentence, LOOP_CROSS, false)
+#define CROSS_OF_PRIVATE(sentence) TEST_ENTRY(sentence, LOOP_CROSS_PRIVATE, false)
+#define EACH_MARKED(sentence)      TEST_ENTRY(sentence, LOOP_MARKED, false)
+#define EACH_SHARED(sentence)      TEST_ENTRY(sentence, LOOP_SHARED, false)
+#define EACH_HANDOFF(sentence)     TEST_ENTRY(sentence, LOOP_HANDOFFS, false)
+#define EACH_PLACE(sentence)       TEST_ENTRY(sentence, LOOP_PLACES, false)
+#define EACH_NUMA(sentence)        TEST_ENTRY(sentence, LOOP_NUMA, false)
+#define EACH_HASH(sentence)        TEST_ENTRY(sentence, LOOP_HASH, false)
+#define EACH_MORTAL(sentence)      TEST_ENTRY(sentence, LOOP_MORTAL, false)
+#define CORE_ONCE(sentence)        TEST_ENTRY(sentence, LOOP_ONCE, true)
+#define CORE_ROW(sentence)         TEST_ENTRY(sentence, LOOP_ROWS, true)
+#define CORE_CROSS(sentence)       TEST_ENTRY(sentence, LOOP_CROSS, true)
+#define CORE_PLACE(sentence)       TEST_ENTRY(sentence, LOOP_PLACES, true)
+#define CORE_MORTAL(sentence)      TEST_ENTRY(sentence, LOOP_MORTAL, true)
+#define CORE_BOUNDED(sentence)     TEST_ENTRY(sentence, LOOP_BOUNDED, true)
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 

@@ -356,9 +356,9 @@ static bool cas_pair(uint32_t *word, uint32_t *seen, uint32_t second, uint32_t v
 /* Where this thread runs now: it may move at once, so it is a hint. */
 static uint32_t node_here(void)
 {
-	unsigned int cpu, node = 0;
+	uint32_t node = 0;
 
-	return getcpu(&cpu, &node) ? 0 : node;
+	return nl_syscall(SYS_getcpu, 0, (uintptr_t)&node, 0, 0, 0, 0) ? 0 : node;
 }
 
 bool nl_wait_enter(uint32_t *word, nlock_attr_t attr, uint32_t *seen, uint32_t v)

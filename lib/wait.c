@@ -6,8 +6,9 @@
  *   Decided once per process, by trying each for its effect before the first use: anything but the one right answer
  *   (ENOSYS, EPERM and EACCES of filters, EINVAL of older kernels) means that it is not here. For words of placement HASH
  *   the two families share one queue, so a filter that arrives later is survived too: the call that it refuses is made
- *   again in the old family, and from then on everywhere. The other placements exist only in futex2; they are always
- *   tried there, since the filter may be another thread's.
+ *   again in the old family, and from then on everywhere. Only EINVAL of a wake says nothing about other calls: it may
+ *   come late, and hit memory that is a priority-inheritance mutex by now. The other placements exist only in futex2;
+ *   they are always tried there, since the filter may be another thread's.
  *
  * Placement
  *   The kernel must never see "no node" in a NUMA word: it would fill it in with two plain accesses, and two first
@@ -325,7 +326,7 @@ int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes)
 	if (!is_classic) {
 		rc = nl_futex2_wake(word, lanes, n, flags_of(attr));
 		is_classic = !is_placed(attr) && is_refused(rc);
-		if (is_classic)
+		if (is_classic && rc != -EINVAL)
 			give_up_futex2();
 	}
 	if (is_classic)

@@ -93,6 +93,13 @@ static enum nl_outcome outcome(int i)
 	return sleepers[i].outcome;
 }
 
+static long raw(long nr, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)
+{
+	long rc = syscall(nr, a, b, c, d, e, f);
+
+	return rc < 0 ? -errno : rc;
+}
+
 /* ---------------------------------------------------------------- outcomes */
 
 ROW_TEST(word_that_differs_is_not_slept_on)
@@ -342,6 +349,46 @@ ROW_TEST(wake_of_memory_that_is_gone_finds_nobody)
 	must_be(errno, 4711);
 }
 
+#define LOCK_PI   6
+#define UNLOCK_PI 7
+
+/* Another thread waits for the priority-inheritance mutex that the word has become. */
+static void *pi_waiter(void *arg)
+{
+	const struct sleeper *s = arg;
+	uintptr_t flag = s->attr & NLOCK_SHARED ? 0 : 128;
+
+	__atomic_store_n(&sleepers[0].tid, harness_tid(), __ATOMIC_RELEASE);
+	if (raw(harness_futex_calls[N_FUTEX2_CALLS], (uintptr_t)word, LOCK_PI | flag, 0, 0, 0, 0))
+		return NULL;
+	raw(harness_futex_calls[N_FUTEX2_CALLS], (uintptr_t)word, UNLOCK_PI | flag, 0, 0, 0, 0);
+	return arg;
+}
+
+/* To a late wake the kernel then says EINVAL, which is not a word about the call. */
+ROW_TEST(wake_of_memory_that_is_another_kind_of_mutex_now_changes_nothing)
+{
+	uintptr_t flag = row->is_shared ? 0 : 128;
+	uint32_t before = nlock_features();
+	void *end;
+
+	begin(row);
+	*word = (uint32_t)harness_tid();
+	sleepers[0] = (struct sleeper){ .word = word, .attr = row->attr };
+	if (raw(harness_futex_calls[N_FUTEX2_CALLS], (uintptr_t)word, UNLOCK_PI | flag, 0, 0, 0, 0))
+		cannot("no priority-inheritance futexes");
+	*word = (uint32_t)harness_tid();
+	must_be(pthread_create(&sleepers[0].thread, NULL, pi_waiter, &sleepers[0]), 0);
+	while (!__atomic_load_n(&sleepers[0].tid, __ATOMIC_ACQUIRE))
+		sched_yield();
+	must(is_asleep(0));
+	must_be(nl_wake(word, row->attr, 1, NL_LANE_ALL), 0);
+	must_be(nlock_features(), before);
+	must_be(raw(harness_futex_calls[N_FUTEX2_CALLS], (uintptr_t)word, UNLOCK_PI | flag, 0, 0, 0, 0), 0);
+	must_be(pthread_join(sleepers[0].thread, &end), 0);
+	must(end != NULL);
+}
+
 TEST(placement_refuses_what_cannot_be)
 {
 	bool has_numa = nl_wait_features() & NLOCK_HAS_NUMA, has_mpol = nl_wait_features() & NLOCK_HAS_MPOL;
@@ -361,13 +408,6 @@ TEST(placement_refuses_what_cannot_be)
 /* ---------------------------------------------------------------- what works here */
 
 #define U32_PRIVATE 0x82u
-
-static long raw(long nr, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f)
-{
-	long rc = syscall(nr, a, b, c, d, e, f);
-
-	return rc < 0 ? -errno : rc;
-}
 
 /* The test's own probes: what the library says must not be less than what works, or rows would be left out. */
 TEST(features_are_what_raw_calls_find)
@@ -438,6 +478,7 @@ static const struct test tests[] = {
 	EACH_NUMA(kernel_never_sees_a_numa_word_without_a_node),
 	EACH_PLACE(entering_is_one_compare_exchange),
 	EACH_PLACE(wake_of_memory_that_is_gone_finds_nobody),
+	EACH_PLACE(wake_of_memory_that_is_another_kind_of_mutex_now_changes_nothing),
 	CORE_ONCE(placement_refuses_what_cannot_be),
 	CORE_ONCE(features_are_what_raw_calls_find),
 	CORE_PLACE(features_do_not_change_with_use),

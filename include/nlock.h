@@ -152,7 +152,8 @@ NLOCK_API NLOCK_MUST_CHECK int nlock_mutex_init(nlock_mutex_t *m, nlock_attr_t a
 NLOCK_API int nlock_mutex_destroy(nlock_mutex_t *m);
 
 /* Locks *m, waiting as long as it takes. 0, always. A thread that finds nobody waiting, or is next, watches the lock for a
- * short bounded time before it sleeps; not where the process may use less than two CPUs (affinity, cgroup quota). */
+ * short bounded time before it sleeps; not where the process may use less than two CPUs, by affinity or by the quota of the
+ * root of control groups (v2) that it sees, which is read once. */
 NLOCK_API int nlock_mutex_lock(nlock_mutex_t *m);
 
 /* Locks *m if it is free: 0, or EBUSY. Makes no system call and never waits. A lock that has been

@@ -256,7 +256,7 @@ static uint32_t usable_cpus(void)
 	return cpus < most ? cpus : most;
 }
 
-/* Both may change while the program runs, so the answer is not kept for long. */
+/* Affinity may change while the program runs, so the answer is not kept for long. The quota is read once. */
 int64_t nl_watch_ns(void)
 {
 	static uint32_t asked, cpus;
@@ -354,7 +354,7 @@ static bool cas_pair(uint32_t *word, uint32_t *seen, uint32_t second, uint32_t v
 	return done;
 }
 
-/* Where this thread runs now: it may move at once, so it is a hint. */
+/* Where this thread runs now: it may move at once, so it is a hint. The raw call: not every C library has the function. */
 static uint32_t node_here(void)
 {
 	uint32_t node = 0;

@@ -217,7 +217,8 @@ typedef struct nlock_stats {
 	uint64_t wakes;    /* wake calls made */
 	uint64_t woken;    /* threads that these woke */
 	uint64_t timeouts; /* waiters that gave up at their deadline */
-	uint64_t bypass_max; /* most overtakings that one head has suffered */
+	uint64_t bypass_max; /* most overtakings that one head has suffered; counted up to 65535, and together with those of a
+	                      * head before it that gave up at its deadline */
 } nlock_stats_t;
 
 /* Copies the counts to *s: 0, or ENOTSUP if the library does not count; then *s is left alone. */

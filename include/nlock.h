@@ -193,7 +193,8 @@ NLOCK_API int nlock_mutex_bump(nlock_mutex_t *m);
 NLOCK_API uint32_t nlock_version(void);
 
 /* What works here, found by trying it once. With the environment variable NLOCK_FUTEX=legacy no futex2 call
- * is ever made and the first five are absent (it is ignored in set-uid programs). */
+ * is made, except on an object of another placement than HASH that another process initialised, and the first five are
+ * absent (it is ignored in set-uid programs). */
 #define NLOCK_HAS_WAIT    0x01u /* futex_wait and futex_wake (Linux 6.7), else the classic futex(2) is used */
 #define NLOCK_HAS_REQUEUE 0x02u /* futex_requeue (6.7) */
 #define NLOCK_HAS_WAITV   0x04u /* futex_waitv (5.16) */

@@ -26,7 +26,7 @@ struct player {
 	int (*call)(void *);
 	void *arg;
 	int result;
-	unsigned int stops, stopped_at;
+	unsigned int stops;
 	/* in nl_wait */
 	uint32_t *word;
 	uint32_t lane;
@@ -144,11 +144,6 @@ void fk_stop_at(int who, unsigned int where)
 	players[who].stops = where;
 }
 
-unsigned int fk_stopped_at(int who)
-{
-	return players[who].stopped_at;
-}
-
 enum fk_state fk_state(int who)
 {
 	return players[who].state;
@@ -207,7 +202,6 @@ static void stop(unsigned int where)
 		return;
 	if (where != FK_AT_CLOCK)
 		p->stops &= ~where;
-	p->stopped_at = where;
 	suspend(FK_STOPPED);
 }
 

@@ -92,7 +92,6 @@ enum fk_state fk_go(int who);
 enum fk_state fk_rouse(int who, enum nl_outcome why);
 
 void fk_stop_at(int who, unsigned int where);
-unsigned int fk_stopped_at(int who);
 
 enum fk_state fk_state(int who);
 int fk_result(int who);

@@ -33,7 +33,7 @@ struct player {
 	uint64_t since;
 	enum nl_outcome outcome;
 	/* of the call */
-	bool has_deadline;
+	bool has_waited, has_deadline;
 	struct nl_deadline deadline;
 };
 
@@ -112,7 +112,7 @@ enum fk_state fk_call(int who, int (*call)(void *), void *arg)
 	}
 	p->call = call;
 	p->arg = arg;
-	p->has_deadline = false;
+	p->has_waited = p->has_deadline = false;
 	return run(p);
 }
 
@@ -222,7 +222,7 @@ static void check_attr(const struct fk_record *r)
 	for (int i = fk.n_calls; i-- > 0 && i >= fk.n_calls - FK_CALLS;) {
 		const struct fk_record *other = &fk.calls[i % FK_CALLS];
 
-		if (other->word != r->word)
+		if (other->word != r->word || other->kind == FK_ADOPT) /* which names no attributes */
 			continue;
 		if (other->kind < FK_PLACE && other->attr != r->attr)
 			complain("two calls on one word with different attributes");
@@ -278,9 +278,12 @@ static void check_deadline(struct player *p, const struct nl_deadline *d)
 {
 	if (d && (d->sec < 0 || d->nsec < 0 || d->nsec >= NSEC_PER_SEC))
 		complain("a deadline that is no time");
-	if (p->has_deadline &&
-	    (!d || d->clock != p->deadline.clock || d->sec != p->deadline.sec || d->nsec != p->deadline.nsec))
+	if (p->has_waited && p->has_deadline != (d != NULL))
+		complain("a deadline that came or went within a call");
+	if (p->has_deadline && d &&
+	    (d->clock != p->deadline.clock || d->sec != p->deadline.sec || d->nsec != p->deadline.nsec))
 		complain("a deadline that changed within a call");
+	p->has_waited = true;
 	p->has_deadline = d != NULL;
 	if (d)
 		p->deadline = *d;

@@ -456,9 +456,17 @@ static int run_rows(void)
 		failed += run_row(i, (int64_t)(seconds * 1e9 / wanted));
 	}
 	printf("ROWS: %d ran, %d skipped%s\n", ran, skipped, skipped ? ": no FUTEX2_NUMA or FUTEX2_MPOL" : "");
-	if (mode == BOUND && !failed && !(nlock_features() & NLOCK_HAS_STATS))
+	if (failed || ran + skipped == 0)
+		return 1;
+	if (!ran) {
+		printf("SKIP: %s: no row of it can be had here\n", only_row);
+		return EXIT_CANNOT;
+	}
+	if (mode == BOUND && !(nlock_features() & NLOCK_HAS_STATS)) {
 		printf("SKIP: overtakings: built without --enable-stats\n");
-	return failed || !ran;
+		return EXIT_CANNOT;
+	}
+	return 0;
 }
 
 static void usage(void)

@@ -158,9 +158,7 @@ fi
 
 # ---------------------------------------------------------------- the rest
 
-if [ -x "$root$prefix/bin/nlock" ]; then
-	check 'the command runs from where it is' env LD_LIBRARY_PATH="$libdir" "$root$prefix/bin/nlock" info
-fi
+check 'the command is installed, and runs from where it is' env LD_LIBRARY_PATH="$libdir" "$root$prefix/bin/nlock" info
 for page in nlock.7 nlock_mutex.3 nlock.1; do
 	check "the page $page is installed" sh -c "find '$root' -name '$page*' | grep -q ."
 done

@@ -168,6 +168,9 @@ code ~ /^[ \t]*#[ \t]*include/ {
 in_wall && !may_call && code ~ /(^|[^A-Za-z0-9_])(syscall[ \t]*\(|errno([^A-Za-z0-9_]|$)|FUTEX2_)/ {
 	say("syscall, errno and FUTEX2_ belong in futex2.h, wait.c and system.c")
 }
+in_lib && code ~ /(^|[^A-Za-z0-9_])((m|c|re)alloc|aligned_alloc|free|v?(f|d|s|sn)?printf|puts|fputs|perror|_?exit|_Exit|abort)[ \t]*\(/ {
+	say("nothing in lib/ prints, exits or allocates")
+}
 in_wall && !may_place && code ~ /(^|[^A-Za-z0-9_])(NLOCK_PLACE_|NLOCK_SHARED|A_PLACE|A_SHARED|A_NODE)/ {
 	say("placement and sharing are read in attr.h, wait.c and system.c only")
 }
@@ -261,6 +264,9 @@ self_test() {
 	t=$(printf '\t')
 	plant $m 'syscall, errno' "\$a int planted(void) { return errno; }"
 	plant $m 'syscall, errno' "\$a int planted(void) { return syscall(455); }"
+	plant $m 'prints, exits or allocates' "\$a void *planted(void) { return malloc(1); }"
+	plant $m 'prints, exits or allocates' "\$a void planted(void) { if (1) abort(); }"
+	plant lib/wait.c 'prints, exits or allocates' "\$a void planted(void) { printf(\"x\"); }"
 	plant $m 'placement and sharing' "\$a int planted = NLOCK_SHARED;"
 	plant $m 'atomics are spelt' "\$a void planted(int *p) { __atomic_store_n(p, 1, 0); }"
 	plant $m 'atomics are spelt' "\$a #include <stdatomic.h>"

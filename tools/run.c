@@ -246,10 +246,11 @@ static void child(const struct plan *p, const struct cell *c, struct result *res
 enum cell_end run_cell(const struct plan *p, const struct cell *c, struct result *results)
 {
 	int status;
-	pid_t pid;
+	pid_t pid, ended;
 
 	memset(results, 0, sizeof(*results) * subject_count);
 	fflush(stdout);
+	signal(SIGCHLD, SIG_DFL); /* ignored, as it may be inherited, it would leave nothing to wait for */
 	pid = fork();
 	if (pid < 0) {
 		perror("nlock: cannot fork");
@@ -257,8 +258,12 @@ enum cell_end run_cell(const struct plan *p, const struct cell *c, struct result
 	}
 	if (pid == 0)
 		child(p, c, results);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
 		;
+	if (ended < 0) {
+		perror("nlock: cannot wait for a cell");
+		return CELL_BROKEN;
+	}
 	if (WIFSIGNALED(status)) {
 		fprintf(stderr, "nlock: cell %s: ended by signal %d\n", c->name, WTERMSIG(status));
 		return CELL_BROKEN;

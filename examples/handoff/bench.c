@@ -143,10 +143,10 @@ static int one_round(const struct config *cf, unsigned round, struct summary *s,
 		free(s[k].history.owners);
 		s[k].history = (struct history){ 0 };
 		err = bench_run(cf, cf->kinds[k], round, *to, &s[k].guard_ok, &s[k].history);
-		if (err && round == 0)
-			s[k].error = err;
+		if (err < 0 && round == 0)
+			s[k].error = -err;
 		else if (err)
-			return err;
+			return abs(err);
 	}
 	return 0;
 }

@@ -79,7 +79,7 @@ static int make_cells(struct region *rg, struct ticket_slot *slots)
 			continue;
 		while (i--)
 			rg->kind->fini(&rg->cells[i].lock);
-		return err;
+		return -err;
 	}
 	return 0;
 }

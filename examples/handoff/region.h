@@ -60,7 +60,7 @@ struct region {
 	atomic_int step;               /* how far the self-test has got */
 };
 
-/* 0 or an errno value. `run` makes the random numbers differ from run to run. */
+/* 0, an errno value, or the negative of the one with which the lock itself refused to be made. `run` makes the random numbers differ from run to run. */
 int region_make(struct region **region, const struct config *config, const struct lock_kind *kind, unsigned run);
 void region_free(struct region *region);
 

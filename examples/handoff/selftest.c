@@ -52,7 +52,7 @@ static void selftest_body(struct worker *w)
 	w->violations += rg->kind->unlock(&w->cell->lock) != 0;
 }
 
-/* Puts the number of violations into *found: 0 or an errno value. */
+/* Puts the number of violations into *found: 0, or what region_make says, or an errno value. */
 static int try_lock(const struct config *cf, const struct lock_kind *kind, bool broken, uint64_t *found)
 {
 	struct region *rg;
@@ -79,8 +79,12 @@ static int selftest_lock(const struct options *o, const struct config *cf, const
 
 	if (!err)
 		err = try_lock(cf, kind, true, &broken);
+	if (err > 0) {
+		fprintf(stderr, "ulockflex: the self-test of lock %c failed: %s\n", kind->letter, strerror(err));
+		return EXIT_VIOLATION;
+	}
 	if (err) {
-		fprintf(stderr, "ulockflex: lock %c cannot be had here: %s\n", kind->letter, strerror(err));
+		fprintf(stderr, "ulockflex: lock %c cannot be had here: %s\n", kind->letter, strerror(-err));
 		return EXIT_MISSING;
 	}
 	if (!o->quiet)

@@ -27,7 +27,7 @@ struct trial {
 static bool measure(struct trial *t, const char *letters, unsigned tasks, double r, double x)
 {
 	struct config *cf = &t->config;
-	int code;
+	int err, code;
 
 	cf->tasks = tasks;
 	cf->r = r;
@@ -37,7 +37,9 @@ static bool measure(struct trial *t, const char *letters, unsigned tasks, double
 		cf->kinds[cf->kind_count++] = lock_kind_find(letters, 1);
 	bench_free(t->summaries, KINDS_MAX);
 	memset(t->summaries, 0, sizeof t->summaries);
-	if (bench_all(cf, t->summaries) != 0) {
+	err = bench_all(cf, t->summaries);
+	if (err) {
+		fprintf(stderr, "ulockflex: a run failed: %s\n", strerror(err));
 		t->worst = EXIT_VIOLATION;
 		return false;
 	}

@@ -97,7 +97,14 @@ static int print_histories(FILE *f, const struct config *cf, const struct summar
 	for (unsigned k = 0; k < cf->kind_count; k++)
 		if (!s[k].error)
 			history_print(f, cf, &s[k]);
-	return f == stdout ? 0 : fclose(f);
+	if (f == stdout) /* main looks at it */
+		return 0;
+	if (ferror(f)) {
+		fclose(f);
+		errno = EIO;
+		return -1;
+	}
+	return fclose(f);
 }
 
 /* NULL if none is asked for. Opened before anything is measured, so that a bad name costs no time. */

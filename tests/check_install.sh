@@ -141,7 +141,7 @@ build() {
 }
 
 # What the README shows: the indented block that starts with an include, up to the next line at the margin or a command.
-awk '/^    #include/ { on = 1 } /^[^ ]|^    cc / { on = 0 } on' "$srcdir/README" >"$work/readme.c"
+awk '/^    #include/ { on = 1 } /^[^ ]|^    (sudo|cc) / { on = 0 } on' "$srcdir/README" >"$work/readme.c"
 counter=$srcdir/examples/counter.c
 
 check 'a program builds with the flags of pkg-config' build "$counter" "$work/shared"

@@ -6,6 +6,7 @@
  *   _rlx   no order; the operation is atomic and its location has one history
  *   _acq   nothing after it moves before it; pairs with a _rel whose value it reads
  *   _rel   nothing before it moves after it
+ *   _acqrel both
  *
  * nl_cas_* returns true and stores, or returns false and puts what it found into *seen. Failure is always relaxed.
  * Every operation but a relaxed one carries a tag at its site that the file's Orders table explains.
@@ -55,6 +56,27 @@ static inline bool nl_cas_rel(uint32_t *p, uint32_t *seen, uint32_t v)
 	return __atomic_compare_exchange_n(p, seen, v, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
+static inline bool nl_cas_acqrel(uint32_t *p, uint32_t *seen, uint32_t v)
+{
+	return __atomic_compare_exchange_n(p, seen, v, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* These return the value before. */
+static inline uint32_t nl_add_rlx(uint32_t *p, uint32_t n)
+{
+	return __atomic_fetch_add(p, n, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t nl_add_rel(uint32_t *p, uint32_t n)
+{
+	return __atomic_fetch_add(p, n, __ATOMIC_RELEASE);
+}
+
+static inline uint32_t nl_add_acqrel(uint32_t *p, uint32_t n)
+{
+	return __atomic_fetch_add(p, n, __ATOMIC_ACQ_REL);
+}
+
 /* Reads the newest value: a read-modify-write that changes nothing. The compiler must not know that it does not, or it
  * may make a load of it, as clang does. */
 static inline uint32_t nl_fresh_rlx(uint32_t *p)
@@ -76,10 +98,55 @@ static inline void nl_store16_rlx(uint16_t *p, uint16_t v)
 	__atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 
+/* A state of 64 bits, which must be aligned to 8: not every ABI aligns uint64_t so. */
+static inline uint64_t nl_load64_rlx(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t nl_load64_acq(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static inline void nl_store64_rlx(uint64_t *p, uint64_t v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
+
+/* As nl_fresh_rlx. */
+static inline uint64_t nl_fresh64_rlx(uint64_t *p)
+{
+	uint64_t nothing = 0;
+
+	__asm__("" : "+r"(nothing));
+	return __atomic_fetch_add(p, nothing, __ATOMIC_RELAXED);
+}
+
+static inline bool nl_cas64_rlx(uint64_t *p, uint64_t *seen, uint64_t v)
+{
+	return __atomic_compare_exchange_n(p, seen, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static inline bool nl_cas64_acq(uint64_t *p, uint64_t *seen, uint64_t v)
+{
+	return __atomic_compare_exchange_n(p, seen, v, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static inline bool nl_cas64_rel(uint64_t *p, uint64_t *seen, uint64_t v)
+{
+	return __atomic_compare_exchange_n(p, seen, v, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+static inline bool nl_cas64_acqrel(uint64_t *p, uint64_t *seen, uint64_t v)
+{
+	return __atomic_compare_exchange_n(p, seen, v, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 /* The pair {word, node} as one: only wait.c uses it. */
 typedef uint64_t __attribute__((may_alias)) nl_pair;
 
-static inline bool nl_cas64_rlx(nl_pair *p, uint64_t *seen, uint64_t v)
+static inline bool nl_cas_pair_rlx(nl_pair *p, uint64_t *seen, uint64_t v)
 {
 	return __atomic_compare_exchange_n(p, seen, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }

@@ -257,7 +257,7 @@ static uint32_t usable_cpus(void)
 }
 
 /* Affinity may change while the program runs, so the answer is not kept for long. The quota is read once. */
-int64_t nl_watch_ns(void)
+uint32_t nl_wait_cpus(void)
 {
 	static uint32_t asked, cpus;
 	uint32_t n = nl_load_rlx(&asked);
@@ -267,7 +267,12 @@ int64_t nl_watch_ns(void)
 		known();
 		nl_store_rlx(&cpus, usable_cpus());
 	}
-	return nl_load_rlx(&cpus) > 1 ? WATCH_NS : 0;
+	return nl_load_rlx(&cpus) ? nl_load_rlx(&cpus) : 1;
+}
+
+int64_t nl_watch_ns(void)
+{
+	return nl_wait_cpus() > 1 ? WATCH_NS : 0;
 }
 
 /* ---------------------------------------------------------------- sleeping and waking */
@@ -337,6 +342,27 @@ int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes)
 	return (int)rc;
 }
 
+/* Requeue with flags that differ is never asked for: some kernels free memory too early then. */
+int nl_requeue(uint32_t *word, uint32_t *to, nlock_attr_t attr, uint32_t expected, int wake, int move)
+{
+	const struct nl_futex_waitv pair[2] = {
+		{ expected, (uintptr_t)word, flags_of(attr), 0 },
+		{ 0, (uintptr_t)to, flags_of(attr), 0 },
+	};
+	bool is_classic = !is_placed(attr) && !(known() & NLOCK_HAS_REQUEUE);
+	long rc = 0;
+
+	if (!is_classic) {
+		rc = nl_futex2_requeue(pair, wake, move);
+		is_classic = !is_placed(attr) && is_refused(rc);
+		if (is_classic && rc != -EINVAL)
+			give_up_futex2();
+	}
+	if (is_classic)
+		rc = nl_futex1_requeue(word, to, op_of(attr, NL_OP_CMP_REQUEUE), wake, move, expected);
+	return (int)rc;
+}
+
 /* ---------------------------------------------------------------- placement */
 
 /* The two words as the kernel sees them, and as one for the exchange. */
@@ -348,7 +374,7 @@ union pair {
 static bool cas_pair(uint32_t *word, uint32_t *seen, uint32_t second, uint32_t v, uint32_t new_second)
 {
 	union pair old = { .half = { *seen, second } }, new = { .half = { v, new_second } };
-	bool done = nl_cas64_rlx((nl_pair *)word, &old.both, new.both);
+	bool done = nl_cas_pair_rlx((nl_pair *)word, &old.both, new.both);
 
 	*seen = old.half[0];
 	return done;
@@ -392,6 +418,11 @@ static __attribute__((constructor(101))) void watch_forks(void)
 {
 	ask_process();
 	pthread_atfork(NULL, NULL, ask_process);
+}
+
+uint32_t nl_wait_process(void)
+{
+	return this_process();
 }
 
 bool nl_wait_is_foreign(const uint32_t *word, nlock_attr_t attr)

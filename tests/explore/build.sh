@@ -12,19 +12,34 @@ flags="-O2 -g -std=gnu11 -U_FORTIFY_SOURCE -I$srcdir/include"
 engine="explore search sched memory state futex"
 passed=0 failed=0
 
+# Each has a file of this name here, which says what is explored, and a scen_NOUN.c.
+nouns='mutex'
+for noun in $nouns; do
+	# shellcheck disable=SC1090
+	. "$here/$noun.sh"
+done
+
 # build_engine: the explorer, its calibration and the scenarios, without the code under test.
 build_engine() {
-	for f in $engine litmus scen_mutex; do
+	for f in $engine litmus $(printf 'scen_%s ' $nouns); do
 		# shellcheck disable=SC2086
 		$CC $flags -c "$here/$f.c" -o "$f.o" || exit 1
 	done
 }
 
-# build_scenarios PROGRAM LIB: mutex.c of the directory LIB, as it is, with the explorer's atomic.h in front.
+# build_scenarios PROGRAM LIB: the parts of $noun from the directory LIB, as they are, with the explorer's atomic.h in front.
 build_scenarios() {
+	built=''
+	eval "set -- \"\$1\" \"\$2\" \$${noun}_parts"
+	program=$1 lib=$2
+	shift 2
+	for part; do
+		# shellcheck disable=SC2086
+		$CC $flags -I"$lib" -I"$srcdir/lib" -include "$here/atomic.h" -c "$lib/$part" -o "$program.$part.o" || return
+		built="$built $program.$part.o"
+	done
 	# shellcheck disable=SC2086,SC2046
-	$CC $flags -I"$srcdir/lib" -include "$here/atomic.h" -c "$2/mutex.c" -o "$1.mutex.o" &&
-		$CC "$1.mutex.o" scen_mutex.o $(printf '%s.o ' $engine) -o "$1"
+	$CC $built "scen_$noun.o" $(printf '%s.o ' $engine) -o "$program"
 }
 
 pass() {

@@ -24,7 +24,7 @@
 
 enum {
 	X_THREADS = 8, /* thread 0 runs init and fini */
-	X_WORDS = 6,
+	X_WORDS = 10,
 	X_STORES = 400, /* per word and execution */
 	X_PLAINS = 12,
 	X_ENDS = 4,
@@ -47,6 +47,7 @@ struct store {
 struct word {
 	const void *addr;
 	bool has_tags;               /* other than one */
+	bool is_wide;                /* 64 bits: value and tag are its halves, and are only read as one */
 	uint16_t stores;
 	uint16_t newest_sc;          /* index of the newest SC store */
 	uint16_t published;          /* by wakes, to the kernel's later looks */

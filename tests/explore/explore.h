@@ -33,7 +33,8 @@ struct x_site {
 
 /* ------------------------------------------------------------------ operations: each is a step */
 
-/* A word and what stands beside it. Each store of a word carries both; X_ANY_TAG leaves the tag as it is, or is equal to all. */
+/* A word and what stands beside it, or the low and the high half of 64 bits. Each store of a word carries both; X_ANY_TAG
+ * leaves the tag as it is, or is equal to all. */
 struct x_pair {
 	uint32_t value, tag;
 };
@@ -44,6 +45,10 @@ uint32_t x_load(const void *p, size_t size, struct x_site *s);
 void x_store(void *p, size_t size, uint32_t v, struct x_site *s);
 uint32_t x_add(void *p, size_t size, uint32_t v, struct x_site *s);
 bool x_cas(uint32_t *p, uint32_t *seen, uint32_t v, struct x_site *s);
+uint64_t x_load64(const uint64_t *p, struct x_site *s);
+void x_store64(uint64_t *p, uint64_t v, struct x_site *s);
+uint64_t x_fresh64(uint64_t *p, struct x_site *s);
+bool x_cas64(uint64_t *p, uint64_t *seen, uint64_t v, struct x_site *s);
 /* Both, exchanged as one. */
 bool x_cas_pair(uint32_t *p, uint32_t *seen, uint32_t tag, uint32_t v, uint32_t new_tag, struct x_site *s);
 uint32_t x_load_tag(const uint32_t *p, struct x_site *s);
@@ -73,6 +78,8 @@ int x_self(void);
 bool x_is_expired(int t);
 /* Which threads are asleep in any of `lanes`, as a mask of 1 << thread. */
 uint32_t x_asleep(uint32_t lanes);
+/* The same for those who sleep on this word, in any lane. */
+uint32_t x_asleep_on(const void *p);
 /* A line of the trace. */
 void x_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The execution is wrong. `property` is one word: the name of the check. */

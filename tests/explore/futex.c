@@ -117,6 +117,13 @@ static int take(const uint32_t *p, uint32_t node, uint32_t lanes)
 	return t;
 }
 
+/* What the caller knows of the word, the kernel's later looks will see. */
+static void publish(struct word *l)
+{
+	if (x_me()->view.floor[l - w.word] > l->published)
+		l->published = x_me()->view.floor[l - w.word];
+}
+
 int x_wake(uint32_t *p, nlock_attr_t attr, int n, uint32_t lanes, struct x_site *s)
 {
 	struct word *l = x_word(p);
@@ -131,8 +138,7 @@ int x_wake(uint32_t *p, nlock_attr_t attr, int n, uint32_t lanes, struct x_site 
 	if (l) {
 		uint32_t node = is_numa(attr) ? x_read_tag(l) : 0;
 
-		if (x_me()->view.floor[l - w.word] > l->published)
-			l->published = x_me()->view.floor[l - w.word];
+		publish(l);
 		if (is_numa(attr))
 			x_used(l);
 		for (; k < n && (t = take(p, node, lanes)); k++)
@@ -141,6 +147,42 @@ int x_wake(uint32_t *p, nlock_attr_t attr, int n, uint32_t lanes, struct x_site 
 	if (!k)
 		x_trace(s, "lanes %u: nobody", lanes);
 	x_learn((uint64_t)k);
+	return k;
+}
+
+/* The comparison is a wait's. What the caller knows of either word becomes known to later comparisons, as by a wake. */
+int x_requeue(uint32_t *p, uint32_t *to, nlock_attr_t attr, uint32_t expected, int wake, int move, struct x_site *s)
+{
+	struct word *l, *l2;
+	int k = 0, i, t;
+
+	x_meet(s);
+	check_attr(attr, s);
+	x_step();
+	enter_kernel("requeue");
+	l = x_live_word(p, sizeof(*p), s);
+	l2 = x_live_word(to, sizeof(*to), s);
+	publish(l);
+	i = x_pick(l, l->published, NULL, false);
+	x_see(l, i);
+	publish(l2);
+	if (x_history[l - w.word][i].pair.value != expected) {
+		x_trace(s, "%#x: the word is %#x", expected, x_history[l - w.word][i].pair.value);
+		x_learn(1);
+		return -EAGAIN;
+	}
+	for (; k < wake && (t = take(p, 0, NL_LANE_ALL)); k++)
+		x_trace(s, "wakes T%d", t);
+	for (i = 0; i < w.sleepers && move; i++) {
+		struct thread *sleeper = &w.thread[w.queue[i]];
+
+		if (sleeper->address != p)
+			continue;
+		x_trace(s, "moves T%d", w.queue[i]);
+		sleeper->address = to;
+		move--, k++;
+	}
+	x_learn(2 + (uint64_t)k);
 	return k;
 }
 
@@ -172,6 +214,15 @@ uint32_t x_asleep(uint32_t lanes)
 
 	for (int i = 0; i < w.sleepers; i++)
 		mask |= w.thread[w.queue[i]].lane & lanes ? 1u << w.queue[i] : 0;
+	return mask;
+}
+
+uint32_t x_asleep_on(const void *p)
+{
+	uint32_t mask = 0;
+
+	for (int i = 0; i < w.sleepers; i++)
+		mask |= w.thread[w.queue[i]].address == p ? 1u << w.queue[i] : 0;
 	return mask;
 }
 
@@ -207,6 +258,16 @@ int64_t nl_now(void)
 	x_me()->rounds += x_me()->is_paused;
 	x_learn((uint64_t)(w.now + x_me()->rounds));
 	return w.now + x_me()->rounds;
+}
+
+uint32_t nl_wait_process(void)
+{
+	return 1;
+}
+
+uint32_t nl_wait_cpus(void)
+{
+	return x_opt.watch ? 2 : 1;
 }
 
 int64_t nl_watch_ns(void)

@@ -170,6 +170,16 @@ struct word *x_word(const void *p)
 	return NULL;
 }
 
+static struct x_pair halves(uint64_t v)
+{
+	return (struct x_pair){ (uint32_t)v, (uint32_t)(v >> 32) };
+}
+
+static uint64_t whole(struct x_pair p)
+{
+	return (uint64_t)p.tag << 32 | p.value;
+}
+
 /* On first use the value moves from memory into the history; what is left behind would betray a plain access. */
 struct word *x_live_word(const void *p, size_t size, const struct x_site *s)
 {
@@ -187,7 +197,12 @@ struct word *x_live_word(const void *p, size_t size, const struct x_site *s)
 	memset(first, 0, sizeof(*first));
 	l->addr = p;
 	l->stores = 1;
-	memcpy(&first->pair.value, p, size); /* little-endian, or 32 bits */
+	if (size == sizeof(uint64_t)) {
+		first->pair = halves(*(const uint64_t *)p);
+		l->is_wide = l->has_tags = true;
+	} else {
+		memcpy(&first->pair.value, p, size); /* little-endian, or 32 bits */
+	}
 	memset((void *)(uintptr_t)p, X_POISON, size);
 	return l;
 }
@@ -229,9 +244,15 @@ void x_see(const struct word *l, int i)
 		*my_floor(l) = (uint16_t)i;
 }
 
-static bool is_pair(const struct store *s, const struct x_pair *p)
+/* Do they look the same to who reads the word? */
+static bool is_alike(const struct word *l, struct x_pair a, struct x_pair b)
 {
-	return s->pair.value == p->value && (p->tag == X_ANY_TAG || s->pair.tag == p->tag);
+	return a.value == b.value && (!l->is_wide || a.tag == b.tag);
+}
+
+static bool is_pair(const struct word *l, const struct store *s, const struct x_pair *p)
+{
+	return s->pair.value == p->value && ((p->tag == X_ANY_TAG && !l->is_wide) || s->pair.tag == p->tag);
 }
 
 static int pick_one(const int *c, int n)
@@ -250,9 +271,9 @@ int x_pick(const struct word *l, int oldest, const struct x_pair *but, bool is_e
 	int newest = l->stores - 1, n = 0, k, c[X_STORES];
 
 	for (int i = newest; i >= oldest; i--) {
-		if (but && i != newest && is_pair(&h[i], but))
+		if (but && i != newest && is_pair(l, &h[i], but))
 			continue;
-		for (k = 0; k < n && (is_exact || h[c[k]].pair.value != h[i].pair.value); k++)
+		for (k = 0; k < n && (is_exact || !is_alike(l, h[c[k]].pair, h[i].pair)); k++)
 			;
 		c[k] = i;
 		n += k == n;
@@ -300,7 +321,7 @@ static void put(struct word *l, int from, struct x_pair v, enum x_order o)
 		x_fail("steps", "too many stores to one word");
 	*my_floor(l) = l->stores;
 	new->pair = v;
-	if (v.tag == X_ANY_TAG)
+	if (v.tag == X_ANY_TAG && !l->is_wide)
 		new->pair.tag = old.tag;
 	new->view = releases(o) ? me->view : me->released;
 	if (from >= 0)
@@ -331,7 +352,7 @@ static int oldest_for(const struct word *l, enum x_order o)
 
 static const char *stale_mark(const struct word *l, int i)
 {
-	return history(l)[i].pair.value != history(l)[l->stores - 1].pair.value ? "  (stale)" : "";
+	return is_alike(l, history(l)[i].pair, history(l)[l->stores - 1].pair) ? "" : "  (stale)";
 }
 
 uint32_t x_load(const void *p, size_t size, struct x_site *s)
@@ -397,9 +418,9 @@ static bool exchange(uint32_t *p, uint32_t *seen, uint32_t tag, struct x_pair v,
 	l = x_live_word(p, sizeof(*p), s);
 	i = x_pick(l, tag == X_ANY_TAG ? *my_floor(l) : my_pair_floor(l), &expected, x_test->has_fences);
 	old = &history(l)[i];
-	x_learn((uint64_t)old->pair.value << 1 | is_pair(old, &expected));
+	x_learn((uint64_t)old->pair.value << 1 | is_pair(l, old, &expected));
 	x_used(l);
-	if (!is_pair(old, &expected)) {
+	if (!is_pair(l, old, &expected)) {
 		got(l, i, X_RLX);
 		x_trace(s, "%#x -> %#x fails: %#x%s", *seen, v.value, old->pair.value, stale_mark(l, i));
 		*seen = old->pair.value;
@@ -409,6 +430,85 @@ static bool exchange(uint32_t *p, uint32_t *seen, uint32_t tag, struct x_pair v,
 	x_trace(s, "%#x -> %#x", *seen, v.value);
 	l->has_tags |= v.tag != X_ANY_TAG && v.tag != old->pair.tag;
 	put(l, i, v, s->order);
+	return true;
+}
+
+uint64_t x_load64(const uint64_t *p, struct x_site *s)
+{
+	struct word *l;
+	uint64_t v;
+	int i;
+
+	x_meet(s);
+	x_step();
+	l = x_live_word(p, sizeof(*p), s);
+	i = x_pick(l, oldest_for(l, s->order), NULL, s->order != X_RLX || x_test->has_fences);
+	v = whole(history(l)[i].pair);
+	x_learn(v);
+	got(l, i, s->order);
+	x_used(l);
+	x_trace(s, "-> %#llx%s", (unsigned long long)v, stale_mark(l, i));
+	return v;
+}
+
+void x_store64(uint64_t *p, uint64_t v, struct x_site *s)
+{
+	struct word *l;
+
+	x_meet(s);
+	x_step();
+	l = x_live_word(p, sizeof(*p), s);
+	x_learn(0);
+	x_used(l);
+	x_trace(s, ":= %#llx", (unsigned long long)v);
+	put(l, -1, halves(v), s->order);
+}
+
+uint64_t x_fresh64(uint64_t *p, struct x_site *s)
+{
+	struct word *l;
+	uint64_t v;
+	int i;
+
+	x_meet(s);
+	x_step();
+	l = x_live_word(p, sizeof(*p), s);
+	i = l->stores - 1;
+	v = whole(history(l)[i].pair);
+	x_learn(v);
+	got(l, i, s->order);
+	x_used(l);
+	x_trace(s, "%#llx", (unsigned long long)v);
+	put(l, i, halves(v), s->order);
+	return v;
+}
+
+bool x_cas64(uint64_t *p, uint64_t *seen, uint64_t v, struct x_site *s)
+{
+	struct x_pair expected = halves(*seen);
+	const struct store *old;
+	struct word *l;
+	bool is_same;
+	int i;
+
+	x_meet(s);
+	x_step();
+	l = x_live_word(p, sizeof(*p), s);
+	i = x_pick(l, *my_floor(l), &expected, x_test->has_fences);
+	old = &history(l)[i];
+	is_same = is_pair(l, old, &expected);
+	x_learn(whole(old->pair));
+	x_learn(is_same);
+	x_used(l);
+	x_trace(s, "%#llx -> %#llx%s %#llx%s", (unsigned long long)*seen, (unsigned long long)v, is_same ? ", was" : " fails:",
+		(unsigned long long)whole(old->pair), stale_mark(l, i));
+	if (!is_same) {
+		got(l, i, X_RLX);
+		*seen = whole(old->pair);
+		return false;
+	}
+	got(l, i, s->order);
+	put(l, i, halves(v), s->order);
 	return true;
 }
 

@@ -81,7 +81,7 @@ static uint64_t of_thread(const struct thread *t)
 	if (t->status == DONE)
 		return h;
 	if (t->status == ASLEEP)
-		h = x_mix(h, (uint64_t)t->lane << 8 | t->node);
+		h = x_mix(x_mix(h, (uint64_t)t->lane << 8 | t->node), (uintptr_t)t->address);
 	h = x_mix(h, of_view(&t->view));
 	for (int i = 0; i < w.words; i++)
 		h = x_mix(h, w.word[i].has_tags ? relative(t->tag_floor[i], i) : 0);

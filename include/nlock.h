@@ -39,6 +39,7 @@ extern "C" {
 #endif
 
 #define NLOCK_API __attribute__((visibility("default"), nothrow))
+#define NLOCK_API_UNWINDS __attribute__((visibility("default"))) /* an exception, or a cancellation, may pass through */
 #define NLOCK_MUST_CHECK __attribute__((warn_unused_result))
 
 /* ------------------------------------------------------------------ attributes
@@ -181,6 +182,100 @@ NLOCK_API int nlock_mutex_unlock_barging(nlock_mutex_t *m);
 /* Gives way: if anybody waits, unlock_fair and then lock; else nothing. The caller holds *m before and after. For a long
  * holder that wants to let others in. 0, or EPERM as unlock (then nothing was locked). */
 NLOCK_API int nlock_mutex_bump(nlock_mutex_t *m);
+
+/* ------------------------------------------------------------------ semaphore
+ *
+ * A number of tokens. A post adds one, a wait takes one and waits until there is one to take; who posts need not have waited.
+ * Everything done before a post is visible after the wait that takes its token.
+ *
+ * A token that is posted while threads wait goes to them and not into the value: from then on neither trywait nor value sees
+ * it. Which of them gets it is the kernel's choice: the longest asleep, among equals (see Hand-off above); but one that is still
+ * on its way to sleep may be quicker. May a thread that comes afterwards get past them, before any of them runs? That is what the
+ * hand-off says here:
+ *
+ *   NLOCK_FIFO          no. A thread that posts and then waits goes behind those who were there. (What it may get is a token
+ *                       whose post has not returned when it comes.)
+ *   NLOCK_BOUNDED_N(k)  k times at most, for each waiter that goes with a token or at its deadline; 255 times if k is larger
+ *   NLOCK_BOUNDED       255 times. There is no bound in time
+ *   NLOCK_BARGING       always
+ *
+ * NLOCK_PLACE_FIRST places a semaphore on the node of the thread that calls init, for good.
+ */
+typedef struct nlock_sem {
+	uint64_t state __attribute__((aligned(8)));  /* private; tokens and waiters */
+	uint32_t gate, node;                         /* private; where waiters sleep, and on which node or whose they are */
+	nlock_attr_t attr;                           /* private; constant after init */
+	uint32_t claimed;                            /* private; of the tokens given to waiters */
+} nlock_sem_t;
+
+/* The most tokens there can be. Of waiters there can be 4194303, more than there can be threads. */
+#define NLOCK_SEM_VALUE_MAX 0x7fffffff
+
+/* Makes *s a semaphore of `value` tokens. Reads nothing of what was there before. Nobody may be using *s. Zeroed memory is
+ * a semaphore without tokens, of the default attributes.
+ *   EINVAL   value is above NLOCK_SEM_VALUE_MAX; attr is not a valid word; s is not aligned to 8 bytes; NODE(n) with a node
+ *            that this machine cannot have
+ *   ENOTSUP, EFAULT   as nlock_mutex_init */
+NLOCK_API NLOCK_MUST_CHECK int nlock_sem_init(nlock_sem_t *s, uint32_t value, nlock_attr_t attr);
+
+/* Ends the life of *s: 0, or EBUSY if threads are waiting (then it stays as it is). Calling it is optional; nothing is freed.
+ *
+ * When may the memory go? Placement HASH and MPOL: as soon as every wait on *s has returned and the caller knows that every post has
+ * been waited for, because it has taken the last token itself, or has heard it of those who did. A thread that is still inside
+ * its post does not matter: once its token can be taken, or its last waiter can go, it does not touch *s (it may
+ * still make a wake call with the address, as nlock_mutex_destroy says).
+ * Placement NODE and FIRST: only when every call on *s has returned. */
+NLOCK_API int nlock_sem_destroy(nlock_sem_t *s);
+
+/* Takes a token, waiting as long as it takes. 0, always; never EINTR. A thread that finds nobody waiting watches for a short
+ * bounded time before it sleeps; not where the process may use less than two CPUs. */
+NLOCK_API int nlock_sem_wait(nlock_sem_t *s);
+
+/* Takes a token if there is one: 0, or EAGAIN. Makes no system call and never waits. A token that was posted to waiters is
+ * theirs, under every hand-off. */
+NLOCK_API NLOCK_MUST_CHECK int nlock_sem_trywait(nlock_sem_t *s);
+
+/* Takes a token, waiting at the latest until `abs` on `clock` (CLOCK_MONOTONIC or CLOCK_REALTIME).
+ *   0          has a token; also when the deadline passed at the same moment
+ *   ETIMEDOUT  has none. A time in the past, also a negative one, makes one attempt and never blocks
+ *   EINVAL     has none: another clock, abs is NULL, or abs->tv_nsec not in 0 .. 999999999. Looked at only if there was no
+ *              token at once
+ * Never returns before the deadline without a token; never EINTR. It returns later if a post has already promised it a token and
+ * was then kept from running. */
+NLOCK_API NLOCK_MUST_CHECK int nlock_sem_wait_until(nlock_sem_t *s, int clock, const struct timespec *abs);
+
+/* Adds one token, or n at once. 0, or EOVERFLOW if there would then be more than NLOCK_SEM_VALUE_MAX (nothing is added, not
+ * even to waiters). n = 0 does nothing. Both never wait, and may be called in a signal handler, also on a semaphore that the
+ * interrupted thread is waiting for or posting to. */
+NLOCK_API int nlock_sem_post(nlock_sem_t *s);
+NLOCK_API int nlock_sem_post_n(nlock_sem_t *s, uint32_t n);
+
+/* How many tokens there are to be taken: 0 if anybody waits. It may be another number by the time it is read. */
+NLOCK_API uint32_t nlock_sem_value(const nlock_sem_t *s);
+
+/* ------------------------------------------------------------------ once
+ *
+ * An initialiser that runs once, whoever comes first.
+ */
+typedef struct nlock_once {
+	uint32_t word;                               /* private; where it stands, and whose it is */
+} nlock_once_t;
+
+#define NLOCK_ONCE_INIT { 0 }
+
+/* Calls init(arg) if no call on *o has completed yet; returns 0 when one has, this one or another's. Everything that init did is
+ * visible then. Threads that come meanwhile wait; there is no deadline, and no hand-off to choose. Without contention, and ever after,
+ * it makes no system call.
+ *   EINVAL   o is NULL or not aligned to 4 bytes; init is NULL
+ *
+ * If init does not return, because of a C++ exception, pthread_exit or a cancellation, it has not been called: of those who wait one
+ * calls init again. (The exception goes on to the caller. What longjmp out of init does is undefined.) nlock_once itself is
+ * no cancellation point; init may contain some. A call of nlock_once on *o from inside init waits for itself, for ever.
+ * *o belongs to one process. In the child of a fork an init that another thread was in is one that has not been called; one that
+ * the forking thread is in itself goes on in both, and its other threads must not come before it has completed.
+ * The memory of *o may go when nobody will call any more and each call has returned, or has completed init. In a
+ * signal handler it must not be used. */
+NLOCK_API_UNWINDS int nlock_once(nlock_once_t *o, void (*init)(void *), void *arg);
 
 /* ------------------------------------------------------------------ the library and the kernel */
 

@@ -133,7 +133,8 @@ static inline long nl_futex1_requeue(uint32_t *word, uint32_t *to, int op, int w
 #else
 	const long nr = SYS_futex_time64;
 #endif
-	return nl_syscall(nr, (uintptr_t)word, (uintptr_t)op, (uintptr_t)wake, (uintptr_t)move, (uintptr_t)to, expected);
+	return nl_syscall(nr, (uintptr_t)word, (uintptr_t)op, (uintptr_t)wake, (uintptr_t)move, (uintptr_t)to,
+			  expected);
 }
 
 /* One millisecond. Not the C library's, which is a cancellation point. */

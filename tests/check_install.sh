@@ -98,7 +98,7 @@ strict='-Wpedantic -Wall -Wextra -Werror'
 
 # ---------------------------------------------------------------- names
 
-grep -o '^NLOCK_API .*' "$include/nlock.h" | sed 's/(.*//; s/.*[ *]//' | sort >"$work/header"
+grep -o '^NLOCK_API[A-Z_]* .*' "$include/nlock.h" | sed 's/(.*//; s/.*[ *]//' | sort >"$work/header"
 grep '^NLOCK_API' "$include/nlock.h" | grep -v 'nlock_[a-z0-9_]*(' >"$work/unread"
 awk '/^local:/ { on = 0 } on { gsub(/[ \t;]/, ""); if ($0 != "") print } /^global:/ { on = 1 }' "$srcdir/lib/nlock.map" |
 	sort >"$work/map"
@@ -114,7 +114,7 @@ $NM -D --defined-only "$so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
 check 'the library exports what the map says' diff "$work/map" "$work/exported"
 if [ -e "$libdir/libnlock.a" ]; then
 	# shellcheck disable=SC2086
-	$NM -g --defined-only "$libdir/libnlock.a" | awk 'NF == 3 && $3 !~ /^(nlock|nl)_/' >"$work/strays"
+	$NM -g --defined-only "$libdir/libnlock.a" | awk 'NF == 3 && $3 !~ /^((nlock|nl)_|DW\.ref\.__gcc_personality)/' >"$work/strays"
 	check 'the static library keeps to its name space' test ! -s "$work/strays"
 fi
 

@@ -33,7 +33,7 @@ struct player {
 	uint64_t since;
 	enum nl_outcome outcome;
 	/* of the call */
-	bool has_waited, has_deadline;
+	bool has_waited, has_deadline, is_late;
 	struct nl_deadline deadline;
 };
 
@@ -112,7 +112,7 @@ enum fk_state fk_call(int who, int (*call)(void *), void *arg)
 	}
 	p->call = call;
 	p->arg = arg;
-	p->has_waited = p->has_deadline = false;
+	p->has_waited = p->has_deadline = p->is_late = false;
 	return run(p);
 }
 
@@ -136,6 +136,7 @@ enum fk_state fk_rouse(int who, enum nl_outcome why)
 		return p->state;
 	}
 	p->outcome = why;
+	p->is_late |= why == NL_TIMEDOUT;
 	return run(p);
 }
 
@@ -237,8 +238,8 @@ static struct fk_record *note(struct fk_record r)
 
 	if (why)
 		complain(why);
-	if ((uintptr_t)r.word % 8)
-		complain("a word that is not aligned to 8");
+	if ((uintptr_t)r.word % (r.attr ? 8 : 4))
+		complain("a word that is not aligned");
 	if (r.kind < FK_PLACE)
 		check_attr(&r);
 	*kept = r;
@@ -278,6 +279,8 @@ static void check_deadline(struct player *p, const struct nl_deadline *d)
 {
 	if (d && (d->sec < 0 || d->nsec < 0 || d->nsec >= NSEC_PER_SEC))
 		complain("a deadline that is no time");
+	if (!d && p->has_deadline && (p->is_late || fk.may_drop)) /* it waits for what it is owed */
+		return;
 	if (p->has_waited && p->has_deadline != (d != NULL))
 		complain("a deadline that came or went within a call");
 	if (p->has_deadline && d &&
@@ -303,8 +306,10 @@ enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, ui
 	if (lane != NL_LANE_BACK && lane != NL_LANE_FRONT)
 		complain("a wait in a lane that is none");
 	check_deadline(p, d);
-	if (d && is_past(d))
+	if (d && is_past(d)) {
+		p->is_late = true;
 		return NL_TIMEDOUT;
+	}
 	stop(FK_BEFORE_WAIT);
 	if (nl_load_rlx(word) != expected)
 		return NL_LOOK;

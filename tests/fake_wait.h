@@ -68,6 +68,7 @@ extern struct fk_world {
 	uint32_t generation; /* of processes: private objects that are not NUMA are marked with it, as in lib/wait.c */
 	uint32_t features;
 	enum fk_lie lie;
+	bool may_drop; /* a deadline may be dropped within a call, by one that is owed something; else only once it has passed */
 	const char *complaint; /* the first breach of the contract, or NULL */
 	const char *(*rule)(
 		const struct fk_record *r); /* the script's own rule for each call, before it happens; may be NULL */

@@ -14,7 +14,7 @@ export LC_ALL
 cd "$(dirname "$0")/.." || exit 1
 
 # Tiers T1, T2 and T4 look inside the library; everything else outside lib/ sees <nlock.h> alone.
-inside='tests/check_attr.c tests/check_wait.c tests/check_script.c tests/fake_wait. tests/explore/'
+inside='tests/check_attr.c tests/check_wait.c tests/check_script tests/fake_wait. tests/explore/'
 
 in_git() {
 	git rev-parse --show-toplevel >/dev/null 2>&1 && [ "$(git rev-parse --show-toplevel)" = "$(pwd -P)" ]

@@ -33,10 +33,12 @@ enum {
 	X_POISON = 0x5e,
 };
 
-/* What a thread or a store "knows": how far each thread had come, and the oldest store of each word that may still be read. */
+/* What a thread or a store "knows": how far each thread had come, the oldest store of each word that may still be read, and the
+ * oldest whose tag may, if that is a later one. */
 struct view {
 	uint16_t clock[X_THREADS];
 	uint16_t floor[X_WORDS];
+	uint16_t tag_floor[X_WORDS];
 };
 
 struct store {
@@ -69,7 +71,6 @@ struct thread {
 	struct view view;
 	struct view acquired;        /* by relaxed loads; an acquire fence makes it known */
 	struct view released;        /* at the last release fence */
-	uint16_t tag_floor[X_WORDS]; /* the oldest store whose tag it may still read, if not given by the view */
 	int64_t rounds;              /* of watching; each takes a nanosecond of its own clock */
 	enum status status;
 	bool has_started, is_chosen, is_paused, is_expired, is_timed;

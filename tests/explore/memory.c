@@ -34,8 +34,10 @@ void x_join(struct view *a, const struct view *b)
 {
 	for (int i = 0; i < X_THREADS; i++)
 		a->clock[i] = b->clock[i] > a->clock[i] ? b->clock[i] : a->clock[i];
-	for (int i = 0; i < X_WORDS; i++)
+	for (int i = 0; i < X_WORDS; i++) {
 		a->floor[i] = b->floor[i] > a->floor[i] ? b->floor[i] : a->floor[i];
+		a->tag_floor[i] = b->tag_floor[i] > a->tag_floor[i] ? b->tag_floor[i] : a->tag_floor[i];
+	}
 }
 
 /* ---------------------------------------------------------------- storage and its end */
@@ -220,7 +222,7 @@ static uint16_t *my_floor(const struct word *l)
 /* The oldest store whose tag, or which as a pair, may still be read: looking at the tag makes a promise too. */
 static uint16_t my_pair_floor(const struct word *l)
 {
-	uint16_t tag = x_me()->tag_floor[l - w.word];
+	uint16_t tag = x_me()->view.tag_floor[l - w.word];
 
 	return tag > *my_floor(l) ? tag : *my_floor(l);
 }
@@ -294,7 +296,7 @@ uint32_t x_read_tag(const struct word *l)
 		n += k == n;
 	}
 	k = pick_one(c, n);
-	x_me()->tag_floor[l - w.word] = (uint16_t)k;
+	x_me()->view.tag_floor[l - w.word] = (uint16_t)k;
 	x_learn(h[k].pair.tag);
 	return h[k].pair.tag;
 }

@@ -67,8 +67,11 @@ static uint64_t of_view(const struct view *v)
 		}
 	}
 	h = x_mix(h, bits);
-	for (int i = 0; i < w.words; i++)
+	for (int i = 0; i < w.words; i++) {
 		h = x_mix(h, relative(v->floor[i], i));
+		if (w.word[i].has_tags && !w.word[i].is_wide)
+			h = x_mix(h, relative(v->tag_floor[i], i));
+	}
 	return h;
 }
 
@@ -83,8 +86,6 @@ static uint64_t of_thread(const struct thread *t)
 	if (t->status == ASLEEP)
 		h = x_mix(x_mix(h, (uint64_t)t->lane << 8 | t->node), (uintptr_t)t->address);
 	h = x_mix(h, of_view(&t->view));
-	for (int i = 0; i < w.words; i++)
-		h = x_mix(h, w.word[i].has_tags ? relative(t->tag_floor[i], i) : 0);
 	if (!x_test->has_fences)
 		return h;
 	return x_mix(x_mix(h, of_view(&t->acquired)), of_view(&t->released));

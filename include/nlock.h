@@ -183,6 +183,56 @@ NLOCK_API int nlock_mutex_unlock_barging(nlock_mutex_t *m);
  * holder that wants to let others in. 0, or EPERM as unlock (then nothing was locked). */
 NLOCK_API int nlock_mutex_bump(nlock_mutex_t *m);
 
+/* ------------------------------------------------------------------ barrier
+ *
+ * `count` threads wait for each other, again and again. What each of them did before its call is visible to all of them after it.
+ */
+typedef struct nlock_barrier {
+	uint64_t state __attribute__((aligned(8)));  /* private; the round, and how many have arrived in it */
+	uint32_t gate, node;                         /* private; where threads sleep */
+	nlock_attr_t attr;                           /* private; constant after init */
+	uint32_t count;                              /* private; constant after init */
+	uint32_t left, spare;                        /* private; who has left, where destroy sleeps */
+} nlock_barrier_t;
+
+#define NLOCK_BARRIER_SERIAL (-1) /* what one thread of each round gets from nlock_barrier_wait */
+#define NLOCK_BARRIER_COUNT_MAX 0x7fffffff
+
+/* Static initialiser, with the default attributes, for n threads: a constant expression from 1 to NLOCK_BARRIER_COUNT_MAX, else it
+ * does not compile. Memory that is all zero is a barrier that has not been told for how many: nlock_barrier_wait says EINVAL. */
+#define NLOCK_BARRIER_INIT(n) \
+	{ 0, 0, 0, 0, (n) + 0u * sizeof(char[(n) >= 1 && (n) <= NLOCK_BARRIER_COUNT_MAX ? 1 : -1]), 0, 0 }
+
+/* Makes *b a barrier for `count` threads. Reads nothing of what was there before. Nobody may be using *b.
+ *   EINVAL   count is 0, or more than NLOCK_BARRIER_COUNT_MAX; attr is not a valid word, or has a hand-off: nothing is handed
+ *            over here; *b is not aligned to 8 bytes; NODE(n) with a node that this machine cannot have
+ *   ENOTSUP  the placement is not to be had: the kernel is too old, a filter forbids it, or NLOCK_FUTEX=legacy
+ *   EFAULT   NODE or FIRST on memory that cannot be written
+ * Under FIRST the table is that of the node of the first thread of a round to go to sleep, if by then all threads of
+ * earlier rounds had returned; else it stays as it was. */
+NLOCK_API NLOCK_MUST_CHECK int nlock_barrier_init(nlock_barrier_t *b, uint32_t count, nlock_attr_t attr);
+
+/* Ends the life of *b, also right after nlock_barrier_wait has returned, in whichever thread: it waits until the others, which have been
+ * released, have left too. They are held up by nothing but the scheduler. Nobody may call nlock_barrier_wait any more.
+ *   0        *b is at rest, and nobody touches it again: its memory may go, under every placement. (A wake call with an
+ *            address in it may still be made: harmless, as for the mutex.) Until destroy has returned 0, the memory must stay
+ *   EBUSY    threads wait for others that have not come. It stays as it is */
+NLOCK_API int nlock_barrier_destroy(nlock_barrier_t *b);
+
+/* Waits until `count` calls, this one included, have been made since the last round was full. Any number of threads may call: those
+ * beyond count make up the next round.
+ *   NLOCK_BARRIER_SERIAL   to one of them, the last to come; it is free to go on at once
+ *   0                      to the others
+ *   EINVAL                 the memory is all zero
+ * There is no time limit, and never EINTR: a signal handler runs, and the thread waits on. A handler must not use the barrier that its
+ * thread waits at. A thread for which fewer threads are still missing than there are CPUs (affinity, cgroup quota) watches
+ * for a short bounded time before it sleeps; on one CPU none does.
+ *
+ * After a fork, threads of the parent that were waiting at a private barrier do not count in the child: there it is at rest, with
+ * the same count. Under NLOCK_PLACE_NODE and _FIRST it must be initialised anew. At a SHARED barrier parent and child meet. There a
+ * process that is killed inside a call may leave the others waiting for ever, in wait and in destroy. */
+NLOCK_API int nlock_barrier_wait(nlock_barrier_t *b);
+
 /* ------------------------------------------------------------------ semaphore
  *
  * A number of tokens. A post adds one, a wait takes one and waits until there is one to take; who posts need not have waited.

@@ -46,4 +46,16 @@ static inline bool nl_attr_is_valid(nlock_attr_t a)
 	return !(a & A_LIMIT) || (a & A_HANDOFF) == A_BOUNDED_N;
 }
 
+/* For what is never handed over, nothing but this is valid. */
+static inline bool nl_attr_has_no_handoff(nlock_attr_t a)
+{
+	return !(a & A_HANDOFF);
+}
+
+/* The attributes for a second word of an object whose memory may be gone when it is woken: the plain table, never a node. */
+static inline nlock_attr_t nl_attr_unplaced(nlock_attr_t a)
+{
+	return a & A_SHARED;
+}
+
 #endif

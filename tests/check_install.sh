@@ -76,6 +76,9 @@ END
 cp "$work/alone.c" "$work/alone.cc"
 sed 's/NLOCK_BOUNDED_N(7)/NLOCK_PLACE_FIRST/' "$work/alone.c" >"$work/placed.c"
 sed 's/NLOCK_BOUNDED_N(7)/NLOCK_BOUNDED_N(65536)/' "$work/alone.c" >"$work/too-many.c"
+for n in 0 1 0x7fffffff 0x80000000; do
+	printf '#include <nlock.h>\nnlock_barrier_t planted = NLOCK_BARRIER_INIT(%s);\n' $n >"$work/barrier-$n.c"
+done
 strict='-Wpedantic -Wall -Wextra -Werror'
 
 # $CC and $strict hold several words each.
@@ -87,6 +90,12 @@ strict='-Wpedantic -Wall -Wextra -Werror'
 	check 'nor does one with a bound out of range' \
 		sh -c "! $CC -std=gnu11 -fsyntax-only -I'$include' '$work/too-many.c'"
 	check 'but one within the range does' $CC -std=gnu11 -fsyntax-only -I"$include" "$work/alone.c"
+	for n in 1 0x7fffffff; do
+		check "a static barrier for $n compiles" $CC -std=gnu11 $strict -fsyntax-only -I"$include" "$work/barrier-$n.c"
+	done
+	for n in 0 0x80000000; do
+		check "a static barrier for $n does not compile" sh -c "! $CC -std=gnu11 -fsyntax-only -I'$include' '$work/barrier-$n.c'"
+	done
 	if [ "$NL_CXX" = none ]; then
 		skip 'the header in C++: no C++ compiler'
 	else

@@ -180,7 +180,8 @@ in_wall && name != "atomic.h" && code ~ /__atomic_|__sync_|_Atomic/ {
 
 file == "include/nlock.h" && code ~ /^NLOCK_API/ { exported++ }
 
-code ~ /^\{/ { in_function = FNR }
+code ~ /^\{/ && before !~ /^(class|namespace)/ { in_function = FNR }
+code !~ /^[ \t]*$/ { before = code }
 code ~ /^\}/ {
 	if (in_function && FNR - in_function + 1 > 50) printf "%s:%d: a function of %d lines; at most 50\n", FILENAME, in_function, FNR - in_function + 1
 	in_function = 0

@@ -183,6 +183,91 @@ NLOCK_API int nlock_mutex_unlock_barging(nlock_mutex_t *m);
  * holder that wants to let others in. 0, or EPERM as unlock (then nothing was locked). */
 NLOCK_API int nlock_mutex_bump(nlock_mutex_t *m);
 
+/* ------------------------------------------------------------------ reader-writer lock
+ *
+ * Any number of readers or one writer. What a writer did is visible to all who lock after it; what a reader read, it read before
+ * the next writer. No owner check: who locks unlocks, or passes that duty on, as with the mutex.
+ */
+typedef struct nlock_rwlock {
+	uint64_t state __attribute__((aligned(8)));  /* private; who is in, who waits */
+	uint32_t rgate, rnode;                       /* private; where readers sleep */
+	uint32_t wgate, wnode;                       /* private; where the next writer sleeps */
+	nlock_attr_t attr;                           /* private; constant after init */
+	uint16_t prefers, bypass;                    /* private; constant after init; the owner's */
+	nlock_mutex_t seat;                          /* private; whose turn it is to be the next writer */
+} nlock_rwlock_t;
+
+/* Who goes first? The next writer is the one at the head of those that wait. The others queue behind it; a writer that takes the
+ * lock makes the first of them the next writer, at once, unless readers are preferred or all are on their way to sleep.
+ *
+ *   PHASE_FAIR      readers and writers in turn. A reader that comes while a writer waits waits for that writer, and the
+ *                   writer's release lets all waiting readers in before the next writer. So a writer that is next waits for the
+ *                   readers that are in and at most one more admission of readers; a reader waits for one writer. Bound
+ *                   by attribute: writers that take an opened lock may pass the next writer, see hand-off. The default.
+ *   PREFER_READERS  a reader enters whenever no writer is in, and waiting readers go before waiting writers. Readers that
+ *                   overlap for ever starve writers.
+ *   PREFER_WRITERS  as PHASE_FAIR, but a writer's release hands over to the next writer if there is one. Writers that follow each
+ *                   other for ever starve readers.
+ *
+ * May a thread lock for reading what it has locked for reading already? Under PREFER_READERS always. Under the others it may wait
+ * for a writer that waits for it: for ever. nlock_rwlock_tryrdlock says EBUSY then.
+ *
+ * Hand-off is that of writers: an unlock that finds no reader to let in opens the lock for writers or grants it to the next writer, as
+ * the attribute says; the last reader always grants. Under NLOCK_PLACE_FIRST readers queue on the node on which the lock was
+ * initialised. */
+#define NLOCK_RW_PHASE_FAIR     0 /* readers and writers in turn */
+#define NLOCK_RW_PREFER_READERS 1 /* readers first */
+#define NLOCK_RW_PREFER_WRITERS 2 /* writers first */
+
+/* Static initialisers, the second of a preference and of attributes with placement HASH: see the mutex's. */
+#define NLOCK_RWLOCK_INIT { 0, 0, 0, 0, 0, 0, 0, 0, NLOCK_MUTEX_INIT }
+#define NLOCK_RWLOCK_INIT_ATTR(prefers, a) \
+	{ 0, 0, 0, 0, 0, (a), (prefers) + 0u * sizeof(char[(prefers) < 0 || (prefers) > 2 ? -1 : 1]), 0, \
+	  NLOCK_MUTEX_INIT_ATTR(a) }
+
+/* Makes *rw an unlocked lock. Nobody may be using it.
+ *   EINVAL, ENOTSUP, EFAULT   as nlock_mutex_init; EINVAL also if prefers is none of the three above */
+NLOCK_API NLOCK_MUST_CHECK int nlock_rwlock_init(nlock_rwlock_t *rw, int prefers, nlock_attr_t attr);
+
+/* Ends the life of *rw: 0, or EBUSY if it is held or waited for (then it stays as it is). Optional; nothing is freed. When the memory
+ * may go: as with nlock_mutex_destroy, if the caller holds or has held the lock in any mode and knows that nobody else will
+ * ask for it again, nor is asking, nor holds it; a thread that is still inside its unlock or downgrade does not matter. */
+NLOCK_API int nlock_rwlock_destroy(nlock_rwlock_t *rw);
+
+/* Locks for reading.
+ *   0          locked
+ *   EAGAIN     not locked: 268,435,454 readers have the lock or wait for it. All three may say so
+ *   EBUSY      tryrdlock: a writer has the lock, or waits and goes first. It makes no system call and never waits
+ *   ETIMEDOUT  rdlock_until, and
+ *   EINVAL     rdlock_until: as nlock_mutex_lock_until. A reader that is let in as its deadline passes has the lock: 0 */
+NLOCK_API NLOCK_MUST_CHECK int nlock_rwlock_rdlock(nlock_rwlock_t *rw);
+NLOCK_API NLOCK_MUST_CHECK int nlock_rwlock_tryrdlock(nlock_rwlock_t *rw);
+NLOCK_API NLOCK_MUST_CHECK int nlock_rwlock_rdlock_until(nlock_rwlock_t *rw, int clock, const struct timespec *abs);
+
+/* Locks for writing. wrlock: 0, always. trywrlock: 0, or EBUSY if anybody has the lock or it has been granted; one that has been
+ * opened it takes, whoever waits. wrlock_until: 0, ETIMEDOUT or EINVAL as nlock_mutex_lock_until; a writer that gives up lets those
+ * readers in that it kept out. The next writer watches for a short bounded time before it sleeps; nobody else does. */
+NLOCK_API int nlock_rwlock_wrlock(nlock_rwlock_t *rw);
+NLOCK_API NLOCK_MUST_CHECK int nlock_rwlock_trywrlock(nlock_rwlock_t *rw);
+NLOCK_API NLOCK_MUST_CHECK int nlock_rwlock_wrlock_until(nlock_rwlock_t *rw, int clock, const struct timespec *abs);
+
+/* Unlocks what the caller holds, in whichever mode; the other two say which. 0, or EPERM if nobody holds it in that mode. In the
+ * child of a fork, what threads of the parent held, or had just been handed, stays held there, but for what the forking
+ * thread itself unlocks: initialise the lock anew, or fork while holding it for writing. */
+NLOCK_API int nlock_rwlock_unlock(nlock_rwlock_t *rw);
+NLOCK_API int nlock_rwlock_rdunlock(nlock_rwlock_t *rw);
+NLOCK_API int nlock_rwlock_wrunlock(nlock_rwlock_t *rw);
+
+/* Turns the caller's write lock into a read lock, with no writer between, and lets waiting readers in (under PREFER_WRITERS only if
+ * no writer waits). 0, or EPERM if it is not locked for writing. Never waits. */
+NLOCK_API int nlock_rwlock_downgrade(nlock_rwlock_t *rw);
+
+/* Turns the caller's read lock into a write lock, with no writer between, if there is no other reader and no writer is next (under
+ * PREFER_READERS one may be). Never waits, so two that try cannot wait for each other.
+ *   EBUSY   not done: the caller still holds the read lock
+ *   EPERM   it is not locked for reading */
+NLOCK_API NLOCK_MUST_CHECK int nlock_rwlock_tryupgrade(nlock_rwlock_t *rw);
+
 /* ------------------------------------------------------------------ barrier
  *
  * `count` threads wait for each other, again and again. What each of them did before its call is visible to all of them after it.

@@ -168,7 +168,8 @@ fi
 # ---------------------------------------------------------------- the rest
 
 check 'the command is installed, and runs from where it is' env LD_LIBRARY_PATH="$libdir" "$root$prefix/bin/nlock" info
-for page in nlock.7 nlock_mutex.3 nlock.1; do
+for page in "$top_srcdir"/man/*.[1-9]; do
+	page=${page##*/}
 	check "the page $page is installed" sh -c "find '$root' -name '$page*' | grep -q ."
 done
 check 'uninstall leaves nothing' sh -c "'$MAKE' -s -C '$builddir' uninstall DESTDIR='$root' && ! find '$root' ! -type d | grep ."

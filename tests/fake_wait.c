@@ -279,8 +279,8 @@ static void check_deadline(struct player *p, const struct nl_deadline *d)
 {
 	if (d && (d->sec < 0 || d->nsec < 0 || d->nsec >= NSEC_PER_SEC))
 		complain("a deadline that is no time");
-	if (!d && p->has_deadline && (p->is_late || fk.may_drop)) /* it waits for what it is owed */
-		return;
+	if (!d && (p->is_late || fk.may_drop)) /* it waits for what it is owed */
+		p->has_deadline = false;
 	if (p->has_waited && p->has_deadline != (d != NULL))
 		complain("a deadline that came or went within a call");
 	if (p->has_deadline && d &&

@@ -118,8 +118,7 @@ FNR == 1 {
 	all_lines++
 	strip($0)
 	if ($0 !~ /^[ \t]*$/) { lines++; if (noted) noted_lines++ }
-	if (code !~ /^[ \t]*$/) code_lines++
-	if (in_lib) lib_lines++
+	if (code !~ /^[ \t]*$/) { code_lines++; if (in_lib) lib_lines++ }
 }
 
 # The Orders table: the part of the head comment from its heading to the next one.
@@ -193,7 +192,7 @@ width(code) > 120 { say("code wider than 120 columns") }
 
 END {
 	finish_file()
-	if (lib_lines > 2500) printf "lib:1: %d lines in all; at most 2500\n", lib_lines
+	if (lib_lines > 2500) printf "lib:1: %d lines of code in all; at most 2500\n", lib_lines
 }
 '
 

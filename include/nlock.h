@@ -183,6 +183,93 @@ NLOCK_API int nlock_mutex_unlock_barging(nlock_mutex_t *m);
  * holder that wants to let others in. 0, or EPERM as unlock (then nothing was locked). */
 NLOCK_API int nlock_mutex_bump(nlock_mutex_t *m);
 
+/* ------------------------------------------------------------------ condition variable
+ *
+ * Threads wait here, with a mutex or a rwlock given up, until another thread says that something has changed. There may be
+ * wake-ups for nothing, so wait in a loop that looks at what was waited for:
+ *
+ *	nlock_mutex_lock(&m);
+ *	while (!ready)
+ *		nlock_cond_wait(&c, &m);
+ *	nlock_mutex_unlock(&m);
+ *
+ * A thread is blocked from the moment at which the lock that it gave up can be had by others. A signal releases at least one
+ * of the threads that are blocked then, a broadcast all of them; with the lock held or not. Who begins to wait after a
+ * signal has returned is not released by it. A signal that has chosen a thread is not lost if that thread's deadline
+ * passes or a signal handler interrupts it. Which of several blocked threads a signal releases is the kernel's choice:
+ * among equals who has slept longest, but one of higher real-time priority goes first, and one that has been
+ * interrupted has lost its place.
+ *
+ * No order is made between a signal and a wait that returns: what the threads tell each other goes by the lock.
+ * The lock may be another one each time; that threads wait with different ones at the same time is allowed too.
+ * The sharing and placement of the two objects need not be the same.
+ */
+typedef struct nlock_cond {
+	uint64_t state __attribute__((aligned(8)));  /* private; who waits, who is about to leave */
+	uint32_t gate, node;                         /* private; where waiters sleep */
+	nlock_attr_t attr;                           /* private; constant after init */
+	uint32_t spare;                              /* private */
+	uint64_t lock;                               /* private; which mutex waiters have given up */
+} nlock_cond_t;
+
+/* All bytes zero: nobody waits, default attributes. */
+#define NLOCK_COND_INIT { 0, 0, 0, 0, 0, 0 }
+
+/* Makes *c a condition variable for which nobody waits. Reads nothing of what was there before. Nobody may be using *c.
+ * attr is a placement and a sharing; NLOCK_PLACE_FIRST here means the node of the thread that makes this call, for good.
+ *   EINVAL   attr is not a valid word, or asks for a hand-off: nothing is handed over here; c is not aligned to 8 bytes;
+ *            NODE(n) with a node that this machine cannot have
+ *   ENOTSUP  the placement is not to be had, see nlock_mutex_init
+ *   EFAULT   NODE or FIRST on memory that cannot be written */
+NLOCK_API NLOCK_MUST_CHECK int nlock_cond_init(nlock_cond_t *c, nlock_attr_t attr);
+
+/* Ends the life of *c: 0, or EBUSY if somebody is blocked (then it stays as it is; it never waits for a blocked thread).
+ * Allowed as soon as nobody is blocked and nobody will wait again, in particular right after a broadcast, with or without
+ * the lock: it waits for those that have been released, or are still inside a signal or broadcast, to let go of *c, and wakes
+ * those of them that sleep. None of them needs a lock for that. One thread calls it. Nothing is freed.
+ *
+ * When may the memory go? After destroy has returned 0, or when every call on *c has returned. Under NODE and FIRST:
+ * only when every call on *c has returned, because a last wake call may read the object. (A released thread may still make a
+ * wake call with the address; as with the mutex that is harmless.)
+ * The locks are not touched by destroy, and a released thread takes its lock after it has let go of *c. */
+NLOCK_API int nlock_cond_destroy(nlock_cond_t *c);
+
+/* Gives *m up and blocks, as one step; when released, locks *m again, however long that takes, and returns. The caller
+ * holds *m before and after, whatever the result.
+ *   0      released, or woken for nothing
+ *   EPERM  *m is owned by nobody; nothing was done (a mutex owned by another thread cannot be told from the caller's own)
+ * Never returns EINTR: a signal handler runs, and the thread goes on waiting. A thread that finds nobody else waiting
+ * watches for a short bounded time before it sleeps; not where the process may use less than two CPUs. */
+NLOCK_API int nlock_cond_wait(nlock_cond_t *c, nlock_mutex_t *m);
+
+/* The same, at the latest until `abs` on `clock` (CLOCK_MONOTONIC or CLOCK_REALTIME). The deadline is for being released:
+ * to lock *m again may take longer.
+ *   0          released, or woken for nothing; also when the deadline passed at the same moment
+ *   ETIMEDOUT  the deadline has passed, and no signal was used up. A time in the past, also a negative one, gives *m up
+ *              and takes it back, without blocking in between
+ *   EINVAL     another clock, abs is NULL, or abs->tv_nsec not in 0 .. 999999999; nothing was done
+ *   EPERM      as wait
+ * Never returns ETIMEDOUT before the deadline. */
+NLOCK_API NLOCK_MUST_CHECK int nlock_cond_wait_until(nlock_cond_t *c, nlock_mutex_t *m, int clock,
+						     const struct timespec *abs);
+
+/* Releases at least one of the threads that are blocked, if there are any. 0, always. With nobody blocked it is a load, and
+ * makes no system call. It may release more than one, if those that it is for are still on their way to sleep. Not to
+ * be called from a signal handler that may have interrupted a call on the same object. */
+NLOCK_API int nlock_cond_signal(nlock_cond_t *c);
+
+/* Releases all threads that are blocked. 0, always. If there are more than can run at once, and all gave up the same mutex, it wakes
+ * only a few, and each of the released wakes another one when it has got the mutex (private objects, placement HASH). A thread that waits again at once has nothing to do with this broadcast
+ * any more, and takes nobody's place in it. */
+NLOCK_API int nlock_cond_broadcast(nlock_cond_t *c);
+
+/* After fork: in the child nobody waits, and a private object (not NODE or FIRST: those must be initialised anew) may be used
+ * at once. A SHARED one goes on as before. A process that is killed while it waits on a shared object stays counted: a
+ * signal may go to it for nothing, and destroy says EBUSY or waits for it; the object must then be abandoned.
+ *
+ * Counts: as many threads as Linux can have may wait. A waiter that is kept from running right before it sleeps, while others
+ * wait and are released by exactly 2^31 broadcasts, or a multiple of it, sleeps through the last one. */
+
 /* ------------------------------------------------------------------ reader-writer lock
  *
  * Any number of readers or one writer. What a writer did is visible to all who lock after it; what a reader read, it read before
@@ -267,6 +354,15 @@ NLOCK_API int nlock_rwlock_downgrade(nlock_rwlock_t *rw);
  *   EBUSY   not done: the caller still holds the read lock
  *   EPERM   it is not locked for reading */
 NLOCK_API NLOCK_MUST_CHECK int nlock_rwlock_tryupgrade(nlock_rwlock_t *rw);
+
+/* The same as nlock_cond_wait and nlock_cond_wait_until, with a rwlock that the caller holds once, for reading or for writing; it
+ * is held in the same mode again afterwards. Several readers may wait. Who changes what they wait for does so as a writer.
+ *   EPERM      nobody holds *rw; nothing was done
+ *   EAGAIN     the lock was held for reading and is not held now: see nlock_rwlock_rdlock. It takes 268,435,454 readers
+ *   the rest   as there */
+NLOCK_API int nlock_cond_wait_rwlock(nlock_cond_t *c, nlock_rwlock_t *rw);
+NLOCK_API NLOCK_MUST_CHECK int nlock_cond_wait_rwlock_until(nlock_cond_t *c, nlock_rwlock_t *rw, int clock,
+							    const struct timespec *abs);
 
 /* ------------------------------------------------------------------ barrier
  *

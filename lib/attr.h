@@ -46,16 +46,22 @@ static inline bool nl_attr_is_valid(nlock_attr_t a)
 	return !(a & A_LIMIT) || (a & A_HANDOFF) == A_BOUNDED_N;
 }
 
-/* For what is never handed over, nothing but this is valid. */
-static inline bool nl_attr_has_no_handoff(nlock_attr_t a)
-{
-	return !(a & A_HANDOFF);
-}
-
 /* The attributes for a second word of an object whose memory may be gone when it is woken: the plain table, never a node. */
 static inline nlock_attr_t nl_attr_unplaced(nlock_attr_t a)
 {
 	return a & A_SHARED;
+}
+
+/* May a wake be made with the address alone, when the object may be gone, and does an address mean the same to all who use it? */
+static inline bool nl_attr_may_wake_late(nlock_attr_t a)
+{
+	return !(a & (A_PLACE | A_SHARED));
+}
+
+/* Does it ask for another hand-off than the default? Where nothing is handed over, that is refused. */
+static inline bool nl_attr_has_handoff(nlock_attr_t a)
+{
+	return (a & (A_HANDOFF | A_LIMIT)) != 0;
 }
 
 #endif

@@ -209,7 +209,7 @@ int nlock_barrier_init(nlock_barrier_t *b, uint32_t count, nlock_attr_t attr)
 {
 	int rc;
 
-	if ((uintptr_t)b % _Alignof(nlock_barrier_t) || !nl_attr_is_valid(attr) || !nl_attr_has_no_handoff(attr))
+	if ((uintptr_t)b % _Alignof(nlock_barrier_t) || !nl_attr_is_valid(attr) || nl_attr_has_handoff(attr))
 		return EINVAL;
 	if (!count || count > NLOCK_BARRIER_COUNT_MAX)
 		return EINVAL;

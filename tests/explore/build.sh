@@ -13,7 +13,7 @@ engine="explore search sched memory state futex"
 passed=0 failed=0
 
 # Each has a file of this name here, which says what is explored, and a scen_NOUN.c.
-nouns='mutex sem once barrier rwlock'
+nouns='mutex sem once barrier rwlock cond'
 for noun in $nouns; do
 	# shellcheck disable=SC1090
 	. "$here/$noun.sh"

@@ -77,8 +77,10 @@ enum nl_outcome x_wait(uint32_t *p, nlock_attr_t attr, uint32_t expected, uint32
 	check_attr(attr, s);
 	x_step();
 	l = x_live_word(p, sizeof(*p), s);
-	if (d && has_passed())
+	if (d && has_passed()) {
+		x_learn(6); /* that it has asked */
 		return NL_TIMEDOUT;
+	}
 	enter_kernel("wait");
 	node = is_numa(attr) ? x_read_tag(l) : 0;
 	i = x_me()->view.floor[l - w.word];

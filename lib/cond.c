@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cond.c - a condition variable whose queue is the kernel's
+ *
+ * Promise
+ *   A signal releases at least one of the threads that were blocked when it was made, if there were any; a broadcast all
+ *   of them. Who begins to wait after a signal has returned is never released by it. A thread is blocked from the moment
+ *   at which the mutex can be had by others. No signal is lost to a deadline, an interruption or a stray wake. Where
+ *   nobody waits, signal and broadcast are one load.
+ *   A wake takes a thread that sleeps at that moment: so who is released is decided by the kernel's queue, and a signal
+ *   leaves nothing behind that a later arrival could take.
+ *   Leaving is a waiter's last look at the object, and comes before it locks the mutex again. destroy waits for those
+ *   that have been released and have not left, who all run; it never waits for one that is blocked.
+ *
+ * Word
+ *   state    64 bits, on which nobody sleeps:
+ *     waiting   22 bits  registered and not released
+ *     inside    22 bits  released and not out, and callers of signal and broadcast that still work on the object.
+ *                        waiting + inside is exact: the number of threads that will look at the object again. So 22 bits
+ *                        are enough: Linux has no more threads. Which of the two a thread is counted by is not its own:
+ *                        the one count or the other goes down by one when somebody leaves
+ *     calling    6 bits  of the callers, those whose wake of one has still to come
+ *     moving     6 bits  of all inside, those who release all and whose wake of all has still to come. Once at its maximum
+ *                        it stays there until nobody is counted
+ *     WATCHED            the only thread that is counted watches the gate and cannot sleep before this is clear. Set only by
+ *                        that thread, as it registers
+ *     TOLD               the watcher has been released, and nobody will wake it. Set only on WATCHED, which goes; cleared
+ *                        by the watcher alone, as it leaves, and there is no other watcher before that
+ *     LEAVING            destroy waits for the last one inside
+ *     SETTING            whoever registered when nobody was counted is about to say in `lock` which mutex it is
+ *     MIXED              of those counted, somebody gave up another lock than `lock` says, or may have
+ *     CHAIN              the gate has released all, but only some were woken: the others wake each other
+ *                        MIXED and CHAIN go when nobody is counted
+ *     TURN               changes when a forked child forgets the threads of its parent; else constant
+ *     At rest: nothing but TURN.
+ *   gate     32 bits, on which waiters sleep, in the back lane, and destroy, in the front lane
+ *     G_OUT              the last one inside has left, and destroy may return
+ *     the rest           goes up by one when all who are registered are released
+ *   lock     64 bits: the distance to the mutex. Changes only under SETTING
+ *
+ * Transitions
+ *   T1   waiting+1               enter       a waiter that holds the mutex, after it has read the gate. Alone: WATCHED,
+ *                                            if there is a CPU to watch on; else WATCHED goes
+ *   T2   waiting-1 inside+2      signal      one is to be released; the caller is inside, and calling. With nobody
+ *        calling+1                           waiting, but another call under way: inside+1, calling+1
+ *   T3   waiting=0 inside+=all   release     broadcast, and a signal that finds WATCHED or somebody moving: the caller is
+ *        moving+1                            inside too; then gate+1, and all are woken. WATCHED becomes TOLD: then nobody
+ *                                            sleeps
+ *   T4   waiting=0 inside+=all   release_rest  signal, whose wake found nobody, so that all are on their way to sleep;
+ *        moving+1                            then as T3. Not if nobody but the caller is inside
+ *   T5   inside-1                leave       whoever was released, or woken by mistake. waiting-1, if nobody is counted
+ *                                            as inside, which takes a mistake
+ *   T6   T5 with calling-1,      leave       signal; whoever moved the gate
+ *        moving-1
+ *   T7   waiting-1 inside+1      expire      deadline passed: it releases itself; then T5. If it finds that the gate has
+ *                                            moved on, it was released before, and the place that it has taken was that of
+ *                                            a later arrival: T4, as for a signal
+ *   T8   WATCHED cleared         watch       the watcher, before it sleeps. If it is TOLD it does not
+ *   T9   LEAVING set             destroy     nobody waits, somebody is inside
+ *   T10  gate+OUT                leave       whoever left last, if LEAVING; then wakes the front lane
+ *   T12  T3 with CHAIN           release     broadcast to more than can run at once, who have given up the same mutex: wakes as
+ *                                            many as there are CPUs
+ *   T13  SETTING, MIXED          name_lock   a waiter, right after T1
+ *   T11  all counts = 0          adopt       a forked child: TURN changes, then the gate's mark
+ *
+ * Who is released
+ *   A waiter is out of it when a wake has taken it out of the queue or the gate has moved on from what it read; until then
+ *   it is blocked. Always: waiting + calling >= blocked, but for those whom a T3, T4 or T7 under way will release by the
+ *   gate. For T1 adds one to both sides; T2 moves one from the first term to the second; a wake that finds somebody, and
+ *   the T6 after it, take one from both sides, and one that finds nobody is followed by T4. T5 leaves `waiting` alone, or,
+ *   if nobody is inside, then waiting is all that will look at the object again, this one and every blocked one among
+ *   them. T7 takes one from both sides, unless it had been released by the gate, which it sees (A2, A3); it mends that.
+ *   A thread that the gate has released may still be asleep while the wake of all is to come, and a signal's wake could
+ *   find it in front of a blocked one. So a signal that finds somebody moving releases all. If the moving begins after
+ *   T2, all whom that signal is for are released by it.
+ *   So where signal and broadcast find waiting and calling zero, nobody is blocked whom nobody releases. With waiting zero
+ *   and calling not, somebody may be blocked for whom another call's wake is still to come, and that wake might find a
+ *   later arrival in front of it: then the call makes a wake of its own.
+ *   A wake that finds a thread other than the one that had slept longest is no fault: both were blocked at that moment.
+ *
+ * Nobody sleeps for ever
+ *   A waiter sleeps on the gate as it was before it registered. If all are released by the gate, it is found by the wake
+ *   after that, or sent back by the kernel. If one is to be released (T2), either the wake finds a sleeper or T4 follows.
+ *   The watcher sleeps only if WATCHED was cleared by itself or by T1, and then no T3 has counted on its being awake.
+ *   destroy sleeps on a gate that does not say OUT. Whoever makes `inside` zero sees LEAVING, or destroy sees the zero.
+ *   A stray wake makes a waiter leave: a wake-up for nothing. T5 keeps the sum right.
+ *
+ * The chain
+ *   To wake all at once makes them fight for one mutex. Under CHAIN each that has been woken wakes one more when it has the
+ *   mutex: so the next one's way from sleep to the mutex overlaps with this one's section. Nobody is moved to another queue:
+ *   the wake is made with the address of the gate, after *c has been left, so only for placement HASH, PRIVATE.
+ *   A released thread that still sleeps is counted as inside, so CHAIN stays; it was asleep when the gate moved, so a wake that
+ *   finds nobody proves that there is none. Each wake that finds somebody is passed on by that thread: at once, if it was
+ *   not one of those that the gate released (a later arrival that the kernel had put in front); else when it has the
+ *   mutex, which the sleepers need too: all named the same (not MIXED). A deadline or an interruption makes one more.
+ *   A signal under CHAIN could find such a sleeper in place of a blocked thread: it releases all, and wakes all. destroy wakes
+ *   all, and so does whoever leaves under LEAVING, lest a mover comes later: they let go of *c, and need no mutex for that.
+ *
+ * Limits
+ *   gate: 31 bits. A waiter that is kept from running between reading the gate and sleeping, while all are released
+ *   exactly 2^31 times or a multiple, each time with somebody waiting, is not released by the last of these.
+ *   calling: at 63 a signal releases all. moving: at 63 every signal does, until nobody is inside.
+ *
+ * Orders
+ *   A1  enter: load acquire      pairs with A4: who reads the gate after T3 registers after T3, and is not counted by it
+ *   A2  enter: CAS release       pairs with A3: who sees a registration sees the gate that its thread had read
+ *   A3  expire: CAS acquire      see A2: if it counts itself out for a later arrival, it sees that the gate has moved on
+ *   A4  release: add release     pairs with A1
+ *   A5  leave: CAS release       pairs with A6, A7: what was done to the object comes before its end
+ *   A6  adopt: load acquire      for destroy, see A5: the chain of read-modify-writes reaches it from all who have left.
+ *                                In a forked child, see A2: who sees a registration sees the mark that came before it
+ *   A7  leave: CAS acquire       the last one takes with it what all others did, and hands it on by A8
+ *   A8  leave: add release       pairs with A9
+ *   A9  destroy: load acquire    see A8
+ *   A10 name_lock: CAS release   pairs with A11: who registers next sees the name
+ *   A11 enter: CAS acquire       see A10
+ *   A10 survives the sweep: who reads an older name says MIXED, unless that name of an earlier time is its own, while the
+ *   first of this time has another mutex. Nothing that small explores so many waits.
+ *   A1 survives the sweep, and so
+ *   A4 survives the sweep: without them the gate might be read after a T3 that counts the later registration, which takes
+ *   a load that foresees a store (load buffering). The explorer makes no such executions; the language allows them.
+ *   Relaxed and why: who waits and who signals are ordered by the mutex. That a sleeper and a wake do not miss each other
+ *   is the kernel's doing.
+ *
+ * Checked by tests/explore. That a wake takes sleepers out of the kernel's queue, and nothing else can be consumed, is what
+ * "futex2 has a queue" means to a condition variable; glibc bug 25847 is what happens to those that keep their own.
+ */
+#include "atomic.h"
+#include "attr.h"
+#include "cond.h"
+#include "mutex.h"
+#include "spin.h"
+#include "stats.h"
+#include "wait.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <nlock.h>
+
+_Static_assert(sizeof(nlock_cond_t) == 32 && _Alignof(nlock_cond_t) == 8, "the size is ABI");
+_Static_assert(offsetof(nlock_cond_t, node) == 12, "the kernel reads the node right after the gate");
+
+#define G_OUT 1u
+#define G_ONE 2u
+
+static uint64_t waiting(uint64_t s)
+{
+	return s & C_WAITING;
+}
+
+static bool is_alone(uint64_t s)
+{
+	return (s & C_COUNTS) == C_INSIDE;
+}
+
+/* Nobody waits, or all who do have been released. */
+static bool has_nobody(uint64_t s)
+{
+	return !(s & (C_WAITING | C_CALLING));
+}
+
+static bool is_full(uint64_t s, uint64_t field)
+{
+	return (s & field) == field;
+}
+
+/* All who wait are counted as inside, and one is moving. */
+static uint64_t all_released(uint64_t s)
+{
+	s += waiting(s) * (C_INSIDE - C_WAITER);
+	return is_full(s, C_MOVING) ? s : s + C_MOVE;
+}
+
+/* One has left. What goes besides: `mine`, its flags and its places in the counts of callers. */
+static uint64_t without(uint64_t s, uint64_t mine)
+{
+	if (is_full(s, C_MOVING))
+		mine &= ~C_MOVING;
+	s -= mine & (C_CALLING | C_MOVING);
+	s &= ~(mine & (C_WATCHED | C_TOLD));
+	s -= s & (C_COUNTS - C_WAITING) ? C_INSIDE : C_WAITER;
+	return s & C_COUNTS ? s : s & ~(C_MOVING | C_CHAIN | C_MIXED);
+}
+
+/* T11, if need be. Returns the state. A thread registers only after the mark is its own process's, set by itself or seen:
+ * so all that are counted until then are the parent's. The TURN keeps a late helper from hitting a state that looks the
+ * same again. */
+static uint64_t adopt(nlock_cond_t *c)
+{
+	for (;;) {
+		uint64_t s = nl_load64_acq(&c->state); /* A6 */
+		uint32_t g = nl_load_rlx(&c->gate);
+
+		if (!nl_wait_is_foreign(&c->gate, c->attr))
+			return s;
+		if (s & ~C_TURN)
+			nl_cas64_rlx(&c->state, &s, (s & C_TURN) ^ C_TURN);
+		else
+			nl_wait_adopt(&c->gate, &g, g & ~G_OUT);
+	}
+}
+
+/* T5, T6, T10: the last look at the object, unless destroy waits for it. Returns the state that is left. */
+static uint64_t leave(nlock_cond_t *c, uint64_t mine)
+{
+	const nlock_attr_t attr = c->attr;
+	uint64_t s = nl_load64_rlx(&c->state), v;
+
+	do {
+		v = without(s, mine);
+	} while (!nl_cas64_acqrel(&c->state, &s, v)); /* A5, A7 */
+	if ((v & C_LEAVING) && !(v & C_COUNTS)) {
+		nl_add_rel(&c->gate, G_OUT); /* A8 */
+		nl_wake(&c->gate, attr, 1, NL_LANE_FRONT);
+	} else if ((v & C_LEAVING) && (v & C_CHAIN)) {
+		nl_wake(&c->gate, attr, INT_MAX, NL_LANE_BACK);
+	}
+	return v;
+}
+
+/* ---------------------------------------------------------------- releasing */
+
+/* The second half of T3 and T4. */
+static void move_gate(nlock_cond_t *c, int wakes)
+{
+	nl_add_rel(&c->gate, G_ONE); /* A4 */
+	if (wakes)
+		nl_wake(&c->gate, c->attr, wakes, NL_LANE_BACK);
+}
+
+/* T4. The caller is inside. Returns what it must leave with, besides. */
+static uint64_t release_rest(nlock_cond_t *c)
+{
+	uint64_t s = nl_load64_rlx(&c->state);
+
+	do {
+		if (is_alone(s))
+			return 0;
+	} while (!nl_cas64_rlx(&c->state, &s, all_released(s)));
+	move_gate(c, INT_MAX);
+	return C_MOVE;
+}
+
+/* T12: is it better to wake as many as can run, and let each wake another when it has the mutex? */
+static bool may_chain(const nlock_cond_t *c, uint64_t s)
+{
+	return nl_attr_may_wake_late(c->attr) && !(s & (C_CHAIN | C_MIXED | C_SETTING)) && waiting(s) > nl_wait_cpus();
+}
+
+/* T3, T12 */
+static int release(nlock_cond_t *c, uint64_t s)
+{
+	uint64_t v;
+	int wakes;
+
+	do {
+		if (has_nobody(s))
+			return 0;
+		v = all_released(s) + C_INSIDE;
+		if (s & C_WATCHED)
+			v ^= C_WATCHED | C_TOLD;
+		wakes = s & C_WATCHED ? 0 : INT_MAX;
+		if (may_chain(c, s)) {
+			v |= C_CHAIN;
+			wakes = (int)nl_wait_cpus();
+		}
+	} while (!nl_cas64_rlx(&c->state, &s, v));
+	move_gate(c, wakes);
+	leave(c, C_MOVE);
+	return 0;
+}
+
+/* T2, T4, T6 */
+static __attribute__((noinline, cold)) int signal_slow(nlock_cond_t *c)
+{
+	uint64_t s = adopt(c), mine = C_CALL, v;
+
+	do {
+		if (has_nobody(s))
+			return 0;
+		if ((s & (C_WATCHED | C_MOVING | C_CHAIN)) || is_full(s, C_CALLING))
+			return release(c, s);
+		v = s + C_CALL + C_INSIDE;
+		if (waiting(s))
+			v += C_INSIDE - C_WAITER;
+	} while (!nl_cas64_rlx(&c->state, &s, v));
+	if (!nl_wake(&c->gate, c->attr, 1, NL_LANE_BACK))
+		mine |= release_rest(c);
+	leave(c, mine);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- waiting */
+
+static void set_flags(nlock_cond_t *c, uint64_t on, uint64_t off)
+{
+	uint64_t s = nl_load64_rlx(&c->state);
+
+	while (!nl_cas64_rel(&c->state, &s, (s | on) & ~off)) /* A10 */
+		;
+}
+
+/* T13: the first one says which mutex it is; who has another, or comes while that is being said, says MIXED. While anybody is
+ * counted it cannot change. */
+static void name_lock(nlock_cond_t *c, uint64_t s, const nlock_mutex_t *m)
+{
+	const uint64_t name = (uintptr_t)m - (uintptr_t)c;
+
+	if (!(s & C_COUNTS)) {
+		nl_store64_rlx(&c->lock, name);
+		set_flags(c, m ? 0 : C_MIXED, C_SETTING);
+	} else if (!m || (s & C_SETTING) || nl_load64_rlx(&c->lock) != name) {
+		set_flags(c, C_MIXED, 0);
+	}
+}
+
+/* T1 */
+void nl_cond_enter(nlock_cond_t *c, struct nl_cond_waiter *self, const nlock_mutex_t *m)
+{
+	uint64_t s = adopt(c), v;
+
+	self->gate = nl_load_acq(&c->gate); /* A1 */
+	do {
+		self->watches = !(s & C_COUNTS) && !self->is_late && nl_watch_ns();
+		v = (s & ~C_WATCHED) + C_WAITER;
+		if (self->watches)
+			v |= C_WATCHED;
+		if (!(s & C_COUNTS))
+			v |= C_SETTING;
+	} while (!nl_cas64_acqrel(&c->state, &s, v)); /* A2, A11 */
+	name_lock(c, s, m);
+	self->mine = v & C_WATCHED ? C_WATCHED | C_TOLD : 0;
+}
+
+static bool is_released(const nlock_cond_t *c, const struct nl_cond_waiter *self)
+{
+	return nl_load_rlx(&c->gate) != self->gate;
+}
+
+/* T8. True: it has been released. */
+static bool watch(nlock_cond_t *c, const struct nl_cond_waiter *self)
+{
+	uint64_t s;
+	struct nl_spin spin;
+
+	nl_spin_start(&spin, NL_SPIN_NEAR);
+	do {
+		if (is_released(c, self))
+			return true;
+	} while (nl_spin_more(&spin));
+	s = nl_load64_rlx(&c->state);
+	while ((s & C_WATCHED) && !nl_cas64_rlx(&c->state, &s, s & ~C_WATCHED))
+		;
+	return s & C_TOLD;
+}
+
+/* T7. With nobody waiting all have been released, also this one. Returns what the wait returns. */
+static int expire(nlock_cond_t *c, struct nl_cond_waiter *self)
+{
+	uint64_t s = nl_load64_rlx(&c->state);
+
+	do {
+		if (!waiting(s) || is_released(c, self))
+			return 0;
+	} while (!nl_cas64_acq(&c->state, &s, s - C_WAITER + C_INSIDE)); /* A3 */
+	if (is_released(c, self)) {
+		self->mine |= release_rest(c);
+		return 0;
+	}
+	NL_COUNT(timeouts, 1);
+	return ETIMEDOUT;
+}
+
+static int sleep_until_released(nlock_cond_t *c, struct nl_cond_waiter *self)
+{
+	while (!is_released(c, self)) {
+		switch (nl_wait(&c->gate, c->attr, self->gate, NL_LANE_BACK, self->d)) {
+		case NL_WOKEN:
+			return 0;
+		case NL_TIMEDOUT:
+			return expire(c, self);
+		default:
+			break;
+		}
+	}
+	return 0;
+}
+
+int nl_cond_block(nlock_cond_t *c, struct nl_cond_waiter *self)
+{
+	const nlock_attr_t attr = c->attr;
+	bool is_one_of_them;
+	int rc = 0;
+
+	if (!self->watches || !watch(c, self))
+		rc = sleep_until_released(c, self);
+	is_one_of_them = is_released(c, self);
+	self->wakes = leave(c, self->mine) & C_CHAIN;
+	if (self->wakes && !is_one_of_them) {
+		nl_wake(&c->gate, attr, 1, NL_LANE_BACK);
+		self->wakes = false;
+	}
+	return rc;
+}
+
+static int wait_with(nlock_cond_t *c, nlock_mutex_t *m, struct nl_cond_waiter *self)
+{
+	const nlock_attr_t attr = c->attr;
+	int rc;
+
+	if (!is_owned(nl_load_rlx(&m->word)))
+		return EPERM;
+	nl_cond_enter(c, self, m);
+	nlock_mutex_unlock(m);
+	rc = nl_cond_block(c, self);
+	nlock_mutex_lock(m);
+	if (self->wakes)
+		nl_wake(&c->gate, attr, 1, NL_LANE_BACK);
+	return rc;
+}
+
+/* ---------------------------------------------------------------- the public functions */
+
+int nlock_cond_init(nlock_cond_t *c, nlock_attr_t attr)
+{
+	int rc;
+
+	if ((uintptr_t)c % _Alignof(nlock_cond_t) || !nl_attr_is_valid(attr) || nl_attr_has_handoff(attr))
+		return EINVAL;
+	rc = nl_wait_place(&c->gate, attr);
+	if (rc)
+		return -rc;
+	c->attr = attr;
+	c->spare = 0;
+	c->lock = 0;
+	nl_store64_rlx(&c->state, 0);
+	nl_store_rlx(&c->gate, 0);
+	return 0;
+}
+
+int nlock_cond_destroy(nlock_cond_t *c)
+{
+	uint64_t s;
+	uint32_t g;
+
+	do {
+		s = adopt(c);
+		if (waiting(s))
+			return EBUSY;
+		if (!(s & C_COUNTS))
+			return 0;
+	} while (!nl_cas64_rlx(&c->state, &s, s | C_LEAVING));
+	if (s & C_CHAIN)
+		nl_wake(&c->gate, c->attr, INT_MAX, NL_LANE_BACK);
+	while (!((g = nl_load_acq(&c->gate)) & G_OUT)) /* A9 */
+		nl_wait(&c->gate, c->attr, g, NL_LANE_FRONT, NULL);
+	nl_store_rlx(&c->gate, g & ~G_OUT);
+	nl_store64_rlx(&c->state, s & C_TURN);
+	return 0;
+}
+
+int nlock_cond_wait(nlock_cond_t *c, nlock_mutex_t *m)
+{
+	struct nl_cond_waiter self = { 0 };
+
+	return wait_with(c, m, &self);
+}
+
+int nlock_cond_wait_until(nlock_cond_t *c, nlock_mutex_t *m, int clock, const struct timespec *abs)
+{
+	struct nl_deadline d;
+	struct nl_cond_waiter self = { .d = &d };
+	int rc = nl_deadline_set(&d, clock, abs);
+
+	if (rc == -EINVAL)
+		return EINVAL;
+	self.is_late = rc;
+	return wait_with(c, m, &self);
+}
+
+int nlock_cond_signal(nlock_cond_t *c)
+{
+	uint64_t s = nl_load64_rlx(&c->state);
+
+	return has_nobody(s) ? 0 : signal_slow(c);
+}
+
+int nlock_cond_broadcast(nlock_cond_t *c)
+{
+	uint64_t s = nl_load64_rlx(&c->state);
+
+	return has_nobody(s) ? 0 : release(c, adopt(c));
+}

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+#
+# cond.sh - what is explored of the condition variable; read by build.sh
+#
+#   cond_parts       the files of lib/ that are built; the first is swept
+#   cond_scenarios   a line each: the arguments of scen_cond.c's program
+#   cond_merging     small ones, explored with and without merging states
+#   cond_orders      with these every ordered operation is met, and its weakening noticed
+#   cond_faults      planted faults
+cond_parts='cond.c'
+
+# Counter-examples to earlier forms of cond.c stand here too, with what they showed:
+#   - a watcher that found its mark gone fell asleep although the signal that had taken the mark would wake nobody: TOLD
+#   - a signal's wake found a thread that the gate had released but the wake of all had not reached yet: moving
+#   - of two threads of a forked child the later forgot what the first had registered: A6 in adopt
+#   - a waiter whose deadline had passed, and which a broadcast had released unseen, counted a later arrival out: T7's mending
+cond_scenarios() {
+	cat <<'LIST'
+hash g p -b0
+hash g P -e1 -b0 need:rest
+hash g p -b1 need:told
+hash g P -b1 -e1 need:watched
+hash gg pp -b0 -p3 -s1
+hash gg PP -b1 -p3 -s1 need:told
+hash h p -t1 -b0 need:expired
+hash hh pp -t2 -b0 -p3 -s1 need:spared
+hash h P -t1 -e1 -b1 -p3 -s1 need:expired
+hash g q -b0
+hash d o -b1 -e1 -p3 -s1
+hash g g p p -b0 -p2 -s1 need:rest
+hash g g P P -b1 -p1 -s1
+hash gg p p -b1 -p2 -s1 need:told
+hash g g pp -e1 -b0 -p1 -s1
+hash g h pp -t1 -b0 -p1 -s1
+hash g h p P -t1 -b0 -p1 -s1 need:expired
+hash g g q q -b0 -p2 -s1 need:chained
+hash h g q p -t1 -b0 -p1 -s1 need:spared
+hash t t ls ls -t1 -b0 -p1 -s1 need:expired need:sent
+hash t t lss -t1 -b0 -p1 -s2 need:sent
+hash t t ls ls t -b0 -p1 -s0 need:helped
+hash t t ls lb -t1 -b0 -p1 -s1 need:chained
+hash t lb t -t1 -b0 -p2 -s1 need:mended
+hash g g g p p p -b0 -p1 -s0
+hash g g h pp p -t1 -b0 -p1 -s0
+hash g g h P pp -t1 -e1 -b1 -p0 -s0
+hash g g g p pp -w -b0 -p1 -s0
+hash d d o -b0 -p2 -s1
+hash d d O -e1 -b1 -p1 -s1
+hash d D -b0 need:freed need:out
+hash d E -b0 need:freed need:out
+hash d D -b1 -p3 -s1 need:freed need:out
+hash d E -b1 -e1 -p2 -s1 need:freed
+hash d d D -b0 -p2 -s1 need:freed need:out
+hash d d E -b0 -p2 -s0 need:freed need:out
+hash d d d D -b0 -p1 -s0 need:freed need:out
+hash d d o -b0 -e1 -p2 -s0 need:chained
+hash d d d O -b0 -p2 -s0 need:chained
+hash d d d o -w -b0 -p2 -s0 need:chained
+hash d d t O -t1 -b0 -p1 -s1 need:chained
+hash d d d E -b0 -p1 -s0 need:chained need:freed
+hash d d D -b0 -p3 -s0 need:chained need:freed
+hash d d o g p -b0 -p1 -s0 need:chained
+hash u dp K -t1 -b0 -p1 -s1
+hash u dp d K -t1 -b0 -p1 -s0
+hash x k -t1 -b0 need:freed
+hash x k -t1 -b1 -p3 -s2 need:freed
+hash t le ls -t1 -b0 -p2 -s1 need:busy
+hash t e lb -t1 -b1 -p2 -s1 need:busy
+hash s b -b0 need:nobody
+node g g p p -b0 -p1 -s1
+fork:3 g p -b0 need:adopted
+fork:3 g p -b1 need:adopted
+fork:800003 pg -b0 need:adopted
+fork:1 g h pp -t1 -b0 -p1 -s1 need:adopted
+fork:100000000000001 g g pp -b1 -p1 -s1 need:adopted
+fork:1 sg p -b0 -p2 need:adopted
+fork:c00002 bg g pp -b0 -p1 -s1 need:adopted
+LIST
+	echo "node d D -b0 fails:life"
+	# Larger than can be exhausted: random priorities (PCT), the seed says which.
+	echo "hash ggg ghg gg ppp pPp pp -t1 -e1 -P4 -r15000 -S${SEED:-1} -b0"
+	echo "hash ggg ghg gg ppp pqp pp -t1 -e1 -P4 -r15000 -S${SEED:-1} -b1 need:chained"
+	echo "hash t t t lsls lsls lb -t3 -e1 -P4 -r15000 -S${SEED:-1} -b0"
+	echo "hash dt dt d d D -t2 -e1 -P3 -r15000 -S${SEED:-1} -b1" | sed 's/ dt dt/ d d/'
+}
+
+# No two states that differ are taken for one: entering visited states again finds as many.
+cond_merging() {
+	cat <<'LIST'
+hash g p -b0 -p2 -s1
+hash h p -t1 -b0 -p1 -s1
+hash d D -b0 -p1 -s0
+fork:3 g p -b0 -p1 -s1
+LIST
+}
+
+# Together they reach every ordered operation.
+cond_orders() {
+	cat <<'LIST'
+hash d D -b0 -p2 -s1
+hash d d D -b0 -p1 -s1
+hash t lb t -t1 -b0 -p2 -s2
+fork:1 g h pp -t1 -b0 -p1 -s1
+LIST
+}
+
+# name @ file @ edit (sed) @ check that must fail @ scenario
+cond_faults() {
+	cat <<'TABLE'
+signal wakes nobody@cond.c@s/if (!nl_wake(&c->gate, c->attr, 1, NL_LANE_BACK))/if (0)/@blocked@hash g p -b0
+signal whose wake found nobody leaves it at that@cond.c@/^static .*signal_slow/,/^}/s/		mine |= release_rest(c);/		;/@blocked@hash g p -b0
+gate is not moved@cond.c@/^static void move_gate/,/^}/s/nl_add_rel(&c->gate, G_ONE)/(void)0/@blocked@hash g q -b0
+those asleep are not woken@cond.c@/^static void move_gate/,/^}/s/if (wakes)/if (0)/@asleep@hash g q -b0
+broadcast wakes one and says so to nobody@cond.c@s/v |= C_CHAIN;/;/@asleep@hash d d o -b0 -p1 -s0
+gate is read after the mutex is given up@cond.c@s/	nlock_mutex_unlock(m);/&\n	self->gate = nl_load_acq(\&c->gate);/@asleep@hash g p -b0
+waiter registers after it has given the mutex up@cond.c@/^static int wait_with/,/^}/{/^	nl_cond_enter(c, self, m);/d;s/^	nlock_mutex_unlock(m);/&\n	nl_cond_enter(c, self, m);/}@signal@hash g p -b0
+watcher that was told falls asleep@cond.c@s/return s & C_TOLD;/return false;/@asleep@hash g p -b1
+watcher sleeps with its mark on@cond.c@/^static bool watch/,/^}/s/while ((s & C_WATCHED) \&\&/while (0 \&\&/@asleep@hash g p -b1
+a second waiter leaves the mark of the first@cond.c@s/v = (s & ~C_WATCHED) + C_WAITER;/v = s + C_WAITER;/@asleep@hash g g pp -b1 -p1 -s0
+mark of a watcher that is gone stays@cond.c@s/self->mine = v \& C_WATCHED ? C_WATCHED | C_TOLD : 0/self->mine = 0/@rest@hash g p -b1
+place of a later arrival is not given back@cond.c@/^static int expire/,/^}/s/		self->mine |= release_rest(c);/		;/@blocked@hash t lb t -t1 -b0 -p2 -s1
+expired waiter does not look at the gate@cond.c@/^static int expire/,/^}/s/	if (is_released(c, self)) {/	if (0) {/@blocked@hash t lb t -t1 -b0 -p2 -s1
+expired waiter takes a signal with it@cond.c@/^static int sleep_until_released/,/^}/s/case NL_WOKEN:/case NL_WOKEN:\n			if (self->d) return expire(c, self);/@timeout@hash h p P -t1 -e1 -b0 -p1 -s0
+signal does not help another one@cond.c@s/return !(s & (C_WAITING | C_CALLING));/return !(s \& C_WAITING);/@signal@hash t t ls ls t -b0 -p1 -s0
+waiter stays counted after a stray wake@cond.c@s/s -= s & (C_COUNTS - C_WAITING) ? C_INSIDE : C_WAITER/s -= s \& (C_COUNTS - C_WAITING) ? C_INSIDE : 0/@count@hash g P -e1 -b0
+interrupted waiter registers again@cond.c@/^static int sleep_until_released/,/^}/s/			break;/			nl_cas64_rlx(\&c->state, \&(uint64_t){ nl_load64_rlx(\&c->state) }, nl_load64_rlx(\&c->state) + 1); break;/@count@hash g P -e1 -b0
+destroy does not wait@cond.c@s/while (!((g = nl_load_acq(&c->gate)) & G_OUT))/while (!((g = nl_load_acq(\&c->gate)) \& G_OUT) \&\& 0)/@count@hash d D -b0
+destroy takes those who wait for gone@cond.c@/^int nlock_cond_destroy/,/^}/s/if (waiting(s))/if (0)/@count@hash t le ls -t1 -b0 -p2 -s1
+last one out says nothing@cond.c@s/nl_add_rel(&c->gate, G_OUT); /(void)0; /@asleep@hash d D -b0
+last one out wakes nobody@cond.c@s/nl_wake(&c->gate, attr, 1, NL_LANE_FRONT)/(void)attr/@asleep@hash d D -b0
+attributes read after the end@cond.c@s/nl_wake(&c->gate, attr, 1, NL_LANE_FRONT)/nl_wake(\&c->gate, c->attr, 1, NL_LANE_FRONT)/@life@hash d D -b0
+signaller looks again after it has left@cond.c@/^static .*int signal_slow/,/^}/s/	leave(c, mine);/	leave(c, mine); if (nl_load64_rlx(\&c->state) == 1) return 1;/@life@hash x k -t1 -b0
+parent's waiters are waited for@cond.c@/^static uint64_t adopt/,/^}/s/(s & C_TURN) ^ C_TURN)/s ^ C_TURN)/@adopt@fork:3 g p -b0
+late helper forgets a waiter@cond.h@s/#define C_TURN    ((uint64_t)1 << 59)/#define C_TURN    ((uint64_t)0)/@count@fork:1 g sg pp -b0 -p2 -s1
+signal while others move the gate wakes one@cond.c@s/(s & (C_WATCHED | C_MOVING | C_CHAIN))/(s \& (C_WATCHED | C_CHAIN))/@blocked@hash t t ls lb -t1 -b0 -p1 -s0
+mark of the process is looked for before the state is@cond.c@/A6/s/nl_load64_acq/nl_load64_rlx/@adopt@fork:1 g h pp -t1 -b0 -p1 -s1
+signal during a chain wakes one@cond.c@s/(s & (C_WATCHED | C_MOVING | C_CHAIN))/(s \& (C_WATCHED | C_MOVING))/@blocked@hash d d o g p -b0 -p1 -s0
+woken thread does not pass the wake on@cond.c@/^static int wait_with/,/^}/s/if (self->wakes)/if (0)/@asleep@hash d d o -b0 -p1 -s0
+two mutexes are taken for one@cond.c@s/	} else if (!m || (s & C_SETTING) || nl_load64_rlx(&c->lock) != name) {/	} else if (!m) {/@asleep@hash u dp d K -t1 -b0 -p1 -s0
+destroy does not wake the chain@cond.c@/^int nlock_cond_destroy/,/^}/s/if (s & C_CHAIN)/if (0)/@asleep@hash d d E -b0 -p2 -s0
+TABLE
+}

@@ -1,0 +1,671 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scen_cond.c - the scenarios of the condition variable, and what must hold in them
+ *
+ *	scen_cond WHERE PROGRAM... [need:EVENT...] [options of the explorer]
+ *
+ * WHERE is hash or node, the placement; or fork:HEX: the threads are those of a forked child, which finds the state as
+ * given. The mutex is the simplest one that keeps a mutex's promises, in few steps: the real one is explored by itself, and
+ * is entered here by its public functions only. There is one PROGRAM for each thread, a letter for each deed:
+ *
+ *	g  take a token: lock, wait while there is none, take, unlock
+ *	h  the same until a deadline: gives up then
+ *	t  lock, wait once until a deadline whatever may come, unlock; that all sleep until then is right
+ *	d  pass the door: lock, wait while it is shut, unlock
+ *	l  lock, look who is waiting, unlock
+ *	s  signal                           b  broadcast
+ *	p  lock, add a token, unlock, signal   P  the signal before the unlock
+ *	q  lock, add a token, unlock, broadcast
+ *	o  lock, open the door, unlock, broadcast   O  the broadcast before the unlock
+ *	D  lock, open the door, broadcast, unlock, destroy, end the memory
+ *	E  lock, open the door, broadcast, destroy, end the memory, unlock
+ *	k  lock, look, unlock, signal if somebody was seen to wait
+ *	x  as t; if that was no timeout: destroy, end the memory
+ *	u  as t, with another mutex
+ *	K  lock that other mutex, open the door, broadcast, take a token, unlock it
+ *	e  destroy, which must say EBUSY or succeed, as somebody waits or not; before threads that know each other only
+ *
+ * What must hold, by the name that a failure begins with:
+ *
+ *	race, exclusion   the mutex is held when a wait returns
+ *	asleep            nobody sleeps for ever: a token that nobody takes though somebody waits is a lost signal
+ *	count             waiting + inside is the number of threads that registered, or call, and have not left
+ *	blocked           waiting + calling are at least the threads that are registered and not released, but for those whom a release
+ *	                  under way will reach
+ *	signal            a signal that returns has released somebody, or none of those that its caller knew to be blocked is so still
+ *	broadcast         none of those that its caller knew to be blocked is so still
+ *	timeout           ETIMEDOUT only after the deadline, and not if a wake has taken the thread
+ *	call              signal and broadcast make no system call where nobody waits or leaves
+ *	rest              in the end the state is as new
+ *	adopt             a child of a fork counts nobody of its parent's, and forgets nobody of its own
+ *	life              no access after the end; destroy succeeds right after a broadcast
+ *	result            everything else succeeds
+ */
+#include "atomic.h"
+#include "explore.h"
+
+#include <errno.h>
+#include <nlock.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/wait.h"
+
+enum { THREADS = 7, MAX = THREADS + 1 };
+
+/* The state, spelled out once more. */
+#define WAITING(s) ((uint32_t)((s)&0x3fffff))
+#define INSIDE(s)  ((uint32_t)((s) >> 22 & 0x3fffff))
+#define CALLING(s) ((uint32_t)((s) >> 44 & 0x3f))
+#define MOVING(s)  ((uint32_t)((s) >> 50 & 0x3f))
+#define WATCHED    ((uint64_t)1 << 56)
+#define TOLD       ((uint64_t)1 << 57)
+#define LEAVING    ((uint64_t)1 << 58)
+#define CHAIN      ((uint64_t)1 << 60)
+#define SETTING    ((uint64_t)1 << 62)
+#define TURN       ((uint64_t)1 << 59)
+#define OUT        1u
+
+static const char *program[MAX];
+static uint32_t cond_attr;
+static uint64_t inherited; /* the state in a child of a fork, or 0 */
+
+enum deed { IDLE, WAITS, SIGNALS, BROADCASTS };
+
+/* Known from observing. Masks have a bit 1 << t for thread t. */
+struct ghost {
+	nlock_cond_t c;
+	nlock_mutex_t m, m2;
+	uint32_t section; /* plain, and checked for races */
+	uint32_t tokens;  /* the same, under the mutex */
+	uint32_t is_open; /* the same */
+	uint32_t sections;
+	uint32_t in; /* the thread in the section */
+	uint32_t has_ended;
+	uint32_t is_foreign;
+	uint32_t inside;    /* registered or calling, and not out */
+	uint32_t blocked;   /* registered and not released */
+	uint32_t taken;     /* by a wake, in this wait */
+	uint32_t releasing; /* has said that all are released, and not yet moved the gate */
+	uint32_t mending;   /* took a later arrival's place, and has not released it yet */
+	uint32_t mends;     /* how often that has happened */
+	uint32_t crowded;   /* of the callers: somebody else was inside during the call */
+	uint32_t deed[MAX];
+	uint32_t waits[MAX];         /* how often it has registered */
+	uint32_t known[MAX];         /* whom this thread knows to be blocked */
+	uint32_t known_at[MAX][MAX]; /* and in which of their waits */
+	uint32_t released[MAX];      /* by this call */
+	uint32_t mends_at[MAX];      /* when this call began */
+};
+
+static struct ghost *g;
+
+#define EVENTS(X) \
+	X(blocked) \
+	X(sent) \
+	X(all) X(rest) X(told) X(watched) X(expired) X(spared) X(mended) X(overtaken) X(helped) X(out) X(adopted) \
+		X(freed) X(busy) X(nobody) X(chained)
+
+enum event {
+#define X(name) E_##name,
+	EVENTS(X)
+#undef X
+		NEVENTS
+};
+
+static const char *const event_names[] = {
+#define X(name) #name,
+	EVENTS(X)
+#undef X
+};
+
+static uint64_t events[NEVENTS];
+
+static void note(enum event e)
+{
+	events[e]++;
+}
+
+/* ---------------------------------------------------------------- a mutex: locked, and how many wait */
+
+enum { LOCKED = 1, ONE = 0x20 };
+
+int nlock_mutex_lock(nlock_mutex_t *m)
+{
+	uint32_t w = 0;
+
+	if (nl_cas_acq(&m->word, &w, LOCKED))
+		return 0;
+	w = nl_add_rlx(&m->word, ONE) + ONE;
+	for (;;) {
+		if (w & LOCKED)
+			nl_wait(&m->word, 0, w, NL_LANE_BACK, NULL);
+		else if (nl_cas_acq(&m->word, &w, w - ONE + LOCKED))
+			return 0;
+		w = nl_fresh_rlx(&m->word);
+	}
+}
+
+int nlock_mutex_unlock(nlock_mutex_t *m)
+{
+	if (nl_add_rel(&m->word, (uint32_t)-LOCKED) >= ONE)
+		nl_wake(&m->word, 0, 1, NL_LANE_BACK);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- the words as they change */
+
+static void release_thread(uint32_t t, uint32_t by)
+{
+	g->blocked &= ~(1u << t);
+	g->released[by]++;
+}
+
+static void registers(uint32_t me)
+{
+	X_CHECK("count", !(g->inside & 1u << me));
+	g->inside |= 1u << me;
+	g->blocked |= 1u << me;
+	g->taken &= ~(1u << me);
+	g->waits[me]++;
+	for (uint32_t t = 1; t < MAX; t++) {
+		if (g->deed[t] == SIGNALS || g->deed[t] == BROADCASTS)
+			g->crowded |= 1u << t;
+	}
+	note(E_blocked);
+}
+
+static void calls_on(uint64_t old, uint64_t v, uint32_t me)
+{
+	g->inside |= 1u << me;
+	if (CALLING(v) > CALLING(old)) {
+		note(WAITING(old) ? E_sent : E_helped);
+		return;
+	}
+	g->releasing |= 1u << me;
+	note(v & ~old & TOLD ? E_told : v & ~old & CHAIN ? E_chained : E_all);
+}
+
+static void goes_out(uint64_t v, uint32_t me)
+{
+	X_CHECK("count", g->inside & 1u << me);
+	if (g->mending & 1u << me)
+		X_CHECK("blocked", g->releasing || !(g->blocked & ~(1u << me)));
+	g->mending &= ~(1u << me);
+	g->inside &= ~(1u << me);
+	g->blocked &= ~(1u << me);
+	g->releasing &= ~(1u << me);
+	if ((v & LEAVING) && !g->inside)
+		note(E_out);
+}
+
+/* The sum stays: a release of the rest, an expiry, the end of a watch, a destroyer. */
+static void changes_sides(uint64_t old, uint64_t v, uint32_t me)
+{
+	if (~old & v & LEAVING) {
+		X_CHECK("count", !WAITING(v));
+	} else if (g->deed[me] == WAITS && WAITING(old) == WAITING(v) + 1 && !(g->mending & 1u << me) &&
+		   !(g->releasing & 1u << me)) {
+		if (!(g->blocked & 1u << me)) {
+			g->mending |= 1u << me;
+			g->mends++;
+			note(E_mended);
+		}
+		g->blocked &= ~(1u << me);
+	} else if (MOVING(old) != MOVING(v)) {
+		X_CHECK("count", !WAITING(v));
+		g->releasing |= 1u << me;
+		note(E_rest);
+	}
+}
+
+static void adopts(uint64_t old, uint64_t v)
+{
+	X_CHECK("adopt", g->is_foreign && !g->inside);
+	X_CHECK("adopt", v == ((old & TURN) ^ TURN));
+	note(E_adopted);
+}
+
+static void state_changes(uint64_t old, uint64_t v, uint32_t me)
+{
+	uint32_t was = WAITING(old) + INSIDE(old), is = WAITING(v) + INSIDE(v);
+
+	if ((old ^ v) & TURN) {
+		adopts(old, v);
+		return;
+	}
+	X_CHECK("count", is + 1 >= was && is <= was + 1);
+	if (~old & v & WATCHED) {
+		X_CHECK("count", !was && is == 1);
+		note(E_watched);
+	}
+	if (~old & v & TOLD)
+		X_CHECK("count", (old & WATCHED) && !(v & WATCHED));
+	if (is > was && g->deed[me] == WAITS)
+		registers(me);
+	else if (is > was)
+		calls_on(old, v, me);
+	else if (is < was)
+		goes_out(v, me);
+	else if (g->deed[me] != IDLE || (v & ~old & LEAVING))
+		changes_sides(old, v, me);
+	X_CHECK("count", (uint32_t)__builtin_popcount(g->inside) == is);
+	if (!g->releasing && !g->mending)
+		X_CHECK("blocked", WAITING(v) + CALLING(v) >= (uint32_t)__builtin_popcount(g->blocked));
+}
+
+static void gate_changes(uint32_t old, uint32_t v, uint32_t me)
+{
+	if (g->is_foreign || ((old ^ v) & OUT))
+		return;
+	for (uint32_t t = 1; t < MAX; t++) {
+		if (g->blocked & 1u << t)
+			release_thread(t, me);
+	}
+	g->releasing &= ~(1u << me);
+	g->mending &= ~(1u << me);
+}
+
+static void wrote(const void *p, struct x_pair old, struct x_pair v)
+{
+	uint32_t me = (uint32_t)x_self();
+
+	if (p == &g->c.state) {
+		state_changes((uint64_t)old.tag << 32 | old.value, (uint64_t)v.tag << 32 | v.value, me);
+	} else if (p == &g->c.gate) {
+		gate_changes(old.value, v.value, me);
+		if (old.tag != v.tag)
+			g->is_foreign = 0;
+	}
+}
+
+/* A wake of one is for those that were there while the signal was being made. */
+static void woken(int t)
+{
+	uint32_t me = (uint32_t)x_self();
+
+	if (!(g->inside & 1u << t) || g->deed[t] != WAITS || !(g->blocked & 1u << t))
+		return;
+	if (g->known_at[me][t] != g->waits[t] && (g->known[me] & g->blocked))
+		note(E_overtaken);
+	g->taken |= 1u << t;
+	release_thread((uint32_t)t, me);
+}
+
+static void calls(const char *what)
+{
+	uint32_t me = (uint32_t)x_self(), deed = g->deed[me];
+
+	if ((deed == SIGNALS || deed == BROADCASTS) && !(g->crowded & 1u << me))
+		x_fail("call", "T%u makes a call (%s) though nobody waits", me, what);
+}
+
+/* ---------------------------------------------------------------- the deeds of a thread */
+
+static void knows(int t)
+{
+	g->known[t] = g->blocked;
+	memcpy(g->known_at[t], g->waits, sizeof(g->waits));
+}
+
+static void enters_section(int t)
+{
+	X_CHECK("exclusion", !g->in);
+	g->in = (uint32_t)t;
+	g->sections++;
+	X_SET(&g->section, X_GET(&g->section, X_SITE("section", X_RLX)) + 1, X_SITE("section", X_RLX));
+	knows(t);
+}
+
+static void locks(int t)
+{
+	X_CHECK("result", !nlock_mutex_lock(&g->m));
+	enters_section(t);
+}
+
+static void leaves_section(int t)
+{
+	X_CHECK("exclusion", g->in == (uint32_t)t);
+	knows(t);
+	g->in = 0;
+}
+
+static void unlocks(int t)
+{
+	leaves_section(t);
+	X_CHECK("result", !nlock_mutex_unlock(&g->m));
+}
+
+/* The caller holds the mutex. False: the deadline has passed. */
+static bool waits(int t, bool is_timed)
+{
+	static const struct timespec then = { 1, 0 };
+	int rc;
+
+	leaves_section(t);
+	g->deed[t] = WAITS;
+	rc = is_timed ? nlock_cond_wait_until(&g->c, &g->m, CLOCK_MONOTONIC, &then) : nlock_cond_wait(&g->c, &g->m);
+	g->deed[t] = IDLE;
+	enters_section(t);
+	X_CHECK("count", !(g->inside & 1u << t));
+	if (rc) {
+		X_CHECK("result", is_timed && rc == ETIMEDOUT);
+		X_CHECK("timeout", x_is_expired(t) && !(g->taken & 1u << t));
+		note(E_expired);
+	} else if (is_timed && x_is_expired(t)) {
+		note(E_spared);
+	}
+	return !rc;
+}
+
+static bool is_still_blocked(int t, int k)
+{
+	return (g->known[t] & g->blocked & 1u << k) && g->known_at[t][k] == g->waits[k];
+}
+
+static void judge(int t, bool is_broadcast)
+{
+	if (g->releasing || g->mending || g->mends != g->mends_at[t])
+		return; /* somebody else is about to release all */
+	for (int k = 1; k < MAX; k++) {
+		if (is_still_blocked(t, k) && (is_broadcast || !g->released[t]))
+			x_fail(is_broadcast ? "broadcast" : "signal", "T%d is still blocked", k);
+	}
+}
+
+static void signals(int t, bool is_broadcast)
+{
+	uint32_t nobody = !g->inside;
+
+	g->deed[t] = is_broadcast ? BROADCASTS : SIGNALS;
+	g->released[t] = 0;
+	g->mends_at[t] = g->mends;
+	g->crowded &= ~(1u << t);
+	if (!nobody)
+		g->crowded |= 1u << t;
+	X_CHECK("result", !(is_broadcast ? nlock_cond_broadcast(&g->c) : nlock_cond_signal(&g->c)));
+	if (!(g->crowded & 1u << t))
+		note(E_nobody);
+	judge(t, is_broadcast);
+	g->deed[t] = IDLE;
+	g->released[t] = g->mends_at[t] = 0;
+	g->crowded &= ~(1u << t);
+}
+
+#define GET(field)    X_GET(&g->field, X_SITE(#field, X_RLX))
+#define SET(field, v) X_SET(&g->field, v, X_SITE(#field, X_RLX))
+
+static void takes_token(int t, bool is_timed)
+{
+	locks(t);
+	while (!GET(tokens)) {
+		if (!waits(t, is_timed)) {
+			unlocks(t);
+			return;
+		}
+	}
+	SET(tokens, g->tokens - 1);
+	unlocks(t);
+}
+
+static void passes_door(int t)
+{
+	locks(t);
+	while (!GET(is_open))
+		waits(t, false);
+	unlocks(t);
+}
+
+static void waits_elsewhere(int t)
+{
+	static const struct timespec then = { 1, 0 };
+	int rc;
+
+	X_CHECK("result", !nlock_mutex_lock(&g->m2));
+	g->deed[t] = WAITS;
+	rc = nlock_cond_wait_until(&g->c, &g->m2, CLOCK_MONOTONIC, &then);
+	g->deed[t] = IDLE;
+	X_CHECK("result", !rc || (rc == ETIMEDOUT && x_is_expired(t)));
+	X_CHECK("result", !nlock_mutex_unlock(&g->m2));
+}
+
+static void opens_and_takes(int t)
+{
+	X_CHECK("result", !nlock_mutex_lock(&g->m2));
+	locks(t);
+	SET(is_open, 1);
+	signals(t, true);
+	unlocks(t);
+	takes_token(t, false);
+	X_CHECK("result", !nlock_mutex_unlock(&g->m2));
+}
+
+static void puts_token(int t, char how)
+{
+	locks(t);
+	SET(tokens, GET(tokens) + 1);
+	if (how == 'P')
+		signals(t, false);
+	unlocks(t);
+	if (how != 'P')
+		signals(t, how == 'q');
+}
+
+static void end_of_life(int t)
+{
+	int rc = nlock_cond_destroy(&g->c);
+
+	if (rc)
+		x_fail("life", "T%d: destroy says %d though all have been released", t, rc);
+	g->has_ended = 1;
+	note(E_freed);
+	x_dead(&g->c, sizeof(g->c), X_SITE("free", X_RLX));
+}
+
+static void opens_door(int t, char how)
+{
+	locks(t);
+	SET(is_open, 1);
+	if (how != 'o')
+		signals(t, true);
+	if (how == 'E')
+		end_of_life(t);
+	unlocks(t);
+	if (how == 'o')
+		signals(t, true);
+	if (how == 'D')
+		end_of_life(t);
+}
+
+static void signals_who_waits(int t)
+{
+	bool is_seen;
+
+	locks(t);
+	is_seen = g->blocked;
+	unlocks(t);
+	if (is_seen)
+		signals(t, false);
+}
+
+static void waits_and_destroys(int t)
+{
+	bool was_signalled;
+
+	locks(t);
+	was_signalled = waits(t, true);
+	unlocks(t);
+	if (was_signalled)
+		end_of_life(t);
+}
+
+/* Somebody may be waiting, whom destroy must leave in peace. */
+static void destroys(int t)
+{
+	uint32_t known;
+	int rc;
+
+	locks(t);
+	known = g->blocked;
+	rc = nlock_cond_destroy(&g->c);
+	X_CHECK("result", rc == 0 || rc == EBUSY);
+	if (known & g->blocked)
+		X_CHECK("result", rc == EBUSY);
+	if (rc)
+		note(E_busy);
+	unlocks(t);
+}
+
+static void deed(char what, int t)
+{
+	x_note("-- %c", what);
+	if (what == 'g' || what == 'h')
+		takes_token(t, what == 'h');
+	else if (what == 'd')
+		passes_door(t);
+	else if (what == 't')
+		locks(t), waits(t, true), unlocks(t);
+	else if (what == 'u')
+		waits_elsewhere(t);
+	else if (what == 'K')
+		opens_and_takes(t);
+	else if (what == 'k')
+		signals_who_waits(t);
+	else if (what == 'x')
+		waits_and_destroys(t);
+	else if (what == 'l')
+		locks(t), unlocks(t);
+	else if (what == 's' || what == 'b')
+		signals(t, what == 'b');
+	else if (strchr("pPq", what))
+		puts_token(t, what);
+	else if (what == 'e')
+		destroys(t);
+	else
+		opens_door(t, what);
+}
+
+static void thread(int t)
+{
+	for (const char *p = program[t]; *p;) {
+		deed(*p++, t);
+		x_forget((uint32_t)(p - program[t]));
+	}
+}
+
+static void init(void)
+{
+	g = x_new(sizeof(*g));
+	if (nlock_cond_init(&g->c, cond_attr))
+		x_fail("result", "init");
+	nl_store_rlx(&g->m.word, 0);
+	nl_store_rlx(&g->m2.word, 0);
+	if (!inherited)
+		return;
+	x_store64(&g->c.state, inherited, X_SITE("inherit", X_RLX));
+	x_set_tag(&g->c.gate, 1);
+	g->is_foreign = 1;
+}
+
+static void fini(void)
+{
+	X_CHECK("exclusion", g->section == g->sections && !g->in);
+	X_CHECK("rest", !x_load(&g->m.word, sizeof(g->m.word), X_SITE("mutex at rest", X_RLX)));
+	X_CHECK("rest", !x_load(&g->m2.word, sizeof(g->m2.word), X_SITE("mutex at rest", X_RLX)));
+	if (g->has_ended)
+		return;
+	if (!g->is_foreign)
+		X_CHECK("rest", !(x_load64(&g->c.state, X_SITE("state at rest", X_RLX)) & ~TURN));
+	X_CHECK("rest", !(x_load(&g->c.gate, sizeof(g->c.gate), X_SITE("gate at rest", X_RLX)) & OUT));
+	X_CHECK("rest", !nlock_cond_destroy(&g->c));
+}
+
+/* ---------------------------------------------------------------- the command line */
+
+static struct x_test test = {
+	.init = init, .thread = thread, .fini = fini, .wrote = wrote, .calls = calls, .woken = woken
+};
+static const char *needs[NEVENTS + 1];
+static int nneeds;
+
+static void usage(const char *why)
+{
+	fprintf(stderr, "scen_cond: %s\nusage: scen_cond WHERE PROGRAM... [need:EVENT...] [options]\n", why);
+	x_usage(stderr);
+	exit(2);
+}
+
+static void set_where(const char *arg)
+{
+	if (!strncmp(arg, "fork:", 5))
+		inherited = strtoull(arg + 5, NULL, 16);
+	else if (!strcmp(arg, "node"))
+		cond_attr = NLOCK_PLACE_NODE(0);
+	else if (strcmp(arg, "hash"))
+		usage("WHERE is hash, node or fork:HEX");
+}
+
+static void add_program(const char *arg)
+{
+	int t = test.threads + 1;
+
+	if (t == MAX || arg[strspn(arg, "ghtdlsbpPqoODEekxuK")])
+		usage("too many threads, or a program that makes no sense");
+	program[t] = arg;
+	test.threads = t;
+	if (t > 1 && !strcmp(arg, program[t - 1]))
+		test.twins |= 1u << t;
+	if (strpbrk(arg, "DEx"))
+		test.has_ends = true;
+	if (strpbrk(arg, "htxu"))
+		test.may_doze = true;
+}
+
+static void parse(int argc, char **argv, struct x_options *o)
+{
+	static char name[256];
+
+	for (int i = 1; i < argc; i++) {
+		snprintf(name + strlen(name), sizeof(name) - strlen(name), "%s%s", i > 1 ? " " : "", argv[i]);
+		if (x_option(o, argv[i]))
+			continue;
+		if (!strncmp(argv[i], "need:", 5) && nneeds <= NEVENTS)
+			needs[nneeds++] = argv[i] + 5;
+		else if (argv[i][0] == '-')
+			usage("unknown option");
+		else if (!test.name)
+			test.name = (set_where(argv[i]), name);
+		else
+			add_program(argv[i]);
+	}
+	if (!test.threads)
+		usage("no threads");
+}
+
+static bool has_happened(const char *what)
+{
+	for (int i = 0; i < NEVENTS; i++) {
+		if (!strcmp(what, event_names[i]))
+			return events[i] > 0;
+	}
+	usage("need: no such event");
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	struct x_options o = x_defaults;
+	struct x_result r;
+
+	parse(argc, argv, &o);
+	x_explore(&test, &o, &r);
+	for (int i = 0; i < nneeds && !r.has_failed; i++) {
+		if (has_happened(needs[i]))
+			continue;
+		r.has_failed = true;
+		strcpy(r.property, "vacuous");
+		snprintf(r.message, sizeof(r.message), "%s never happened", needs[i]);
+	}
+	x_print(stdout, &test, &r);
+	return r.has_failed;
+}

@@ -76,6 +76,7 @@ END
 cp "$work/alone.c" "$work/alone.cc"
 sed 's/NLOCK_BOUNDED_N(7)/NLOCK_PLACE_FIRST/' "$work/alone.c" >"$work/placed.c"
 sed 's/NLOCK_BOUNDED_N(7)/NLOCK_BOUNDED_N(65536)/' "$work/alone.c" >"$work/too-many.c"
+echo '#include <nlock.hpp>' >"$work/classes.cc"
 for n in 0 1 0x7fffffff 0x80000000; do
 	printf '#include <nlock.h>\nnlock_barrier_t planted = NLOCK_BARRIER_INIT(%s);\n' $n >"$work/barrier-$n.c"
 done
@@ -101,6 +102,7 @@ strict='-Wpedantic -Wall -Wextra -Werror'
 	else
 		for std in c++11 c++17; do
 			check "the header compiles alone as $std" $NL_CXX -std=$std $strict -fsyntax-only -I"$include" "$work/alone.cc"
+			check "the classes compile alone as $std" $NL_CXX -std=$std $strict -fsyntax-only -I"$include" "$work/classes.cc"
 		done
 	fi
 }

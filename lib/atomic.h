@@ -36,11 +36,6 @@ static inline void nl_store_rlx(uint32_t *p, uint32_t v)
 	__atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 
-static inline void nl_store_rel(uint32_t *p, uint32_t v)
-{
-	__atomic_store_n(p, v, __ATOMIC_RELEASE);
-}
-
 static inline bool nl_cas_rlx(uint32_t *p, uint32_t *seen, uint32_t v)
 {
 	return __atomic_compare_exchange_n(p, seen, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -56,17 +51,7 @@ static inline bool nl_cas_rel(uint32_t *p, uint32_t *seen, uint32_t v)
 	return __atomic_compare_exchange_n(p, seen, v, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-static inline bool nl_cas_acqrel(uint32_t *p, uint32_t *seen, uint32_t v)
-{
-	return __atomic_compare_exchange_n(p, seen, v, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
 /* These return the value before. */
-static inline uint32_t nl_add_rlx(uint32_t *p, uint32_t n)
-{
-	return __atomic_fetch_add(p, n, __ATOMIC_RELAXED);
-}
-
 static inline uint32_t nl_add_rel(uint32_t *p, uint32_t n)
 {
 	return __atomic_fetch_add(p, n, __ATOMIC_RELEASE);

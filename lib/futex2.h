@@ -34,7 +34,6 @@
 #define FUTEX2_PRIVATE 0x80u
 
 /* futex(2) */
-#define NL_OP_CMP_REQUEUE 4
 #define NL_OP_WAIT_BITSET 9
 #define NL_OP_WAKE_BITSET 10
 #define NL_OP_PRIVATE     128
@@ -124,17 +123,6 @@ static inline long nl_futex1_wake(uint32_t *word, int op, int n, uint32_t mask)
 #else
 	return nl_syscall(SYS_futex_time64, (uintptr_t)word, (uintptr_t)op, (uintptr_t)n, 0, 0, mask);
 #endif
-}
-
-static inline long nl_futex1_requeue(uint32_t *word, uint32_t *to, int op, int wake, int move, uint32_t expected)
-{
-#ifdef SYS_futex
-	const long nr = SYS_futex;
-#else
-	const long nr = SYS_futex_time64;
-#endif
-	return nl_syscall(nr, (uintptr_t)word, (uintptr_t)op, (uintptr_t)wake, (uintptr_t)move, (uintptr_t)to,
-			  expected);
 }
 
 /* One millisecond. Not the C library's, which is a cancellation point. */

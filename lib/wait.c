@@ -342,27 +342,6 @@ int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes)
 	return (int)rc;
 }
 
-/* Requeue with flags that differ is never asked for: some kernels free memory too early then. */
-int nl_requeue(uint32_t *word, uint32_t *to, nlock_attr_t attr, uint32_t expected, int wake, int move)
-{
-	const struct nl_futex_waitv pair[2] = {
-		{ expected, (uintptr_t)word, flags_of(attr), 0 },
-		{ 0, (uintptr_t)to, flags_of(attr), 0 },
-	};
-	bool is_classic = !is_placed(attr) && !(known() & NLOCK_HAS_REQUEUE);
-	long rc = 0;
-
-	if (!is_classic) {
-		rc = nl_futex2_requeue(pair, wake, move);
-		is_classic = !is_placed(attr) && is_refused(rc);
-		if (is_classic && rc != -EINVAL)
-			give_up_futex2();
-	}
-	if (is_classic)
-		rc = nl_futex1_requeue(word, to, op_of(attr, NL_OP_CMP_REQUEUE), wake, move, expected);
-	return (int)rc;
-}
-
 /* ---------------------------------------------------------------- placement */
 
 /* The two words as the kernel sees them, and as one for the exchange. */

@@ -47,11 +47,6 @@ enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, ui
  * there; more, that so many threads will return NL_WOKEN. Everything before the call comes before its look at the queue. */
 int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes);
 
-/* If *word is `expected`: wakes up to `wake` of its sleepers, of any lane, and moves up to `move` others, oldest first, to
- * the queue of *to, where they keep their lane. `attr` must be the attributes of both words. Returns how many were woken
- * or moved, or a negative errno value if nothing was done: -EAGAIN if *word differed. */
-int nl_requeue(uint32_t *word, uint32_t *to, nlock_attr_t attr, uint32_t expected, int wake, int move);
-
 /* The compare-exchange by which the first waiter registers: *seen counts nobody, v counts one. The one moment at which an
  * object may change its node, because the exchange itself proves that nobody is registered. Relaxed. */
 bool nl_wait_enter(uint32_t *word, nlock_attr_t attr, uint32_t *seen, uint32_t v);

@@ -191,30 +191,6 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-/* The second word has its node from the first: the two share all flags. */
-ROW_TEST(requeue_wakes_some_and_moves_others)
-{
-	uint32_t *to;
-
-	begin(row);
-	to = word + 2;
-	must_be(nl_wait_place(to, row->attr), 0);
-	must_be(nl_requeue(word, to, row->attr, EXPECTED + 1, 1, 1), -EAGAIN);
-	must_be(nl_requeue(word, to, row->attr, EXPECTED, 1, 1), 0);
-	for (int i = 0; i < 4; i++)
-		park(i, row, NL_LANE_BACK, NULL);
-	must_be(nl_requeue(word, to, row->attr, EXPECTED + 1, 1, 1), -EAGAIN);
-	must_be(nl_requeue(word, to, row->attr, EXPECTED, 1, 2), 3);
-	must_be(outcome(0), NL_WOKEN);
-	must_be(nl_wake(word, row->attr, INT_MAX, NL_LANE_ALL), 1);
-	must_be(outcome(3), NL_WOKEN);
-	must_be(nl_wake(to, row->attr, INT_MAX, NL_LANE_FRONT), 0); /* they keep their lane */
-	must_be(nl_wake(to, row->attr, 1, NL_LANE_BACK), 1);
-	must_be(outcome(1), NL_WOKEN);
-	must_be(nl_wake(to, row->attr, 1, NL_LANE_BACK), 1);
-	must_be(outcome(2), NL_WOKEN);
-}
-
 ROW_TEST(signal_makes_a_sleeper_look)
 {
 	struct sigaction sa = { .sa_handler = nothing };
@@ -488,7 +464,6 @@ TEST(nobody_watches_on_one_cpu)
 static const struct test tests[] = {
 	CORE_PLACE(word_that_differs_is_not_slept_on),
 	EACH_PLACE(every_value_can_be_waited_for),
-	CORE_PLACE(requeue_wakes_some_and_moves_others),
 	CORE_PLACE(wake_of_nobody_finds_nobody),
 	CORE_PLACE(woken_sleeper_says_so_and_is_counted),
 	CORE_PLACE(wake_keeps_to_its_lanes),

@@ -176,7 +176,7 @@ int fk_asleep(void)
 
 void fk_forget(void)
 {
-	fk.n_enters = fk.n_waits = fk.n_wakes = fk.n_requeues = fk.n_clocks = fk.n_calls = 0;
+	fk.n_enters = fk.n_waits = fk.n_wakes = fk.n_clocks = fk.n_calls = 0;
 }
 
 void fk_begin(void)
@@ -353,31 +353,6 @@ int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes)
 	n = fk.lie == FK_ZERO ? 0 : r->result;
 	stop(FK_AFTER_WAKE);
 	return n;
-}
-
-int nl_requeue(uint32_t *word, uint32_t *to, nlock_attr_t attr, uint32_t expected, int wake, int move)
-{
-	struct fk_record *r = note((struct fk_record){ FK_REQUEUE, self, word, attr, expected, NL_LANE_ALL, wake, 0 });
-	struct player *p;
-
-	fk.n_requeues++;
-	if (wake < 0 || move < 0 || word == to)
-		complain("a requeue of fewer than none, or to where they are");
-	stop(FK_BEFORE_WAKE);
-	if (nl_load_rlx(word) != expected) {
-		r->result = -EAGAIN;
-		return r->result;
-	}
-	for (; r->result < wake + move && (p = oldest(word, NL_LANE_ALL)); r->result++) {
-		if (r->result < wake) {
-			p->state = FK_WOKEN;
-			p->outcome = NL_WOKEN;
-		} else {
-			p->word = to;
-		}
-	}
-	stop(FK_AFTER_WAKE);
-	return r->result;
 }
 
 bool nl_wait_enter(uint32_t *word, nlock_attr_t attr, uint32_t *seen, uint32_t v)

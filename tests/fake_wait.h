@@ -43,7 +43,7 @@ enum fk_state {
 #define FK_AFTER_WAKE   0x10u
 #define FK_AT_CLOCK     0x20u /* each look at the clock, as a watcher does */
 
-enum fk_kind { FK_ENTER, FK_WAIT, FK_WAKE, FK_REQUEUE, FK_PLACE, FK_ADOPT };
+enum fk_kind { FK_ENTER, FK_WAIT, FK_WAKE, FK_PLACE, FK_ADOPT };
 
 struct fk_record {
 	enum fk_kind kind;
@@ -52,7 +52,7 @@ struct fk_record {
 	nlock_attr_t attr;
 	uint32_t value; /* expected by a wait; stored by an enter or adopt */
 	uint32_t lanes;
-	int n;      /* asked of a wake; of a requeue, how many to wake */
+	int n;      /* asked of a wake */
 	int result; /* woken by a wake; 1 if an enter or adopt succeeded */
 };
 
@@ -72,7 +72,7 @@ extern struct fk_world {
 	const char *complaint; /* the first breach of the contract, or NULL */
 	const char *(*rule)(
 		const struct fk_record *r); /* the script's own rule for each call, before it happens; may be NULL */
-	int n_enters, n_waits, n_wakes, n_requeues, n_clocks; /* calls since fk_begin or fk_forget */
+	int n_enters, n_waits, n_wakes, n_clocks; /* calls since fk_begin or fk_forget */
 	int n_calls;                              /* all but looks at the clock */
 	struct fk_record calls[FK_CALLS];
 } fk;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench.c - `nlock bench mutex': which cells, which locks, how long
+ * bench.c - `nlock bench NOUN': which cells, which locks, how long
  *
  * This is a measurement, not a test: a missed target is printed and changes no exit code. What does change it is a lock
  * that fails to exclude, that does not come back, or that cannot be run.
@@ -38,24 +38,32 @@ static const struct option_spec specs[] = {
 	{ "list", false },   { "self-test", false }, { "help", false },     { NULL, false },
 };
 
-static const char help[] =
-	"usage: nlock bench mutex [OPTION]...\n"
+static const char help_head[] =
+	"usage: nlock bench %s [OPTION]...\n"
 	"\n"
-	"Measures nlock's mutex beside its peers: all locks take turns in short slices, and each ratio is formed\n"
-	"within a round. Prints the targets beside what was reached. All cells take about three minutes.\n"
-	"\n"
-	"  --cell LIST     only these cells: names or patterns as --list shows them, or tTHREADS-INSIDE-OUTSIDE\n"
-	"                  with times like 0, 400ns, 13us (t4-2us-500ns)\n"
-	"  --threads N     the contended cells, all with N threads\n"
-	"  --locks LIST    only these locks, and the reference\n"
+	"Measures %s beside its peers: all locks take turns in short slices, and each ratio is formed\n"
+	"within a round. Prints the targets beside what was reached.%s\n"
+	"\n";
+
+static const char help_one[] =
+	"  --cell LIST     only these cells: names or patterns as --list shows them; of the mutex also any other\n"
+	"                  tTHREADS-INSIDE-OUTSIDE with times like 0, 400ns, 13us (t4-2us-500ns)\n"
+	"  --threads N     of the mutex: the contended cells, all with N threads\n"
+	"  --locks LIST    only these locks, and the reference\n";
+
+static const char help_both[] =
 	"  --rounds N      rounds, default 15; fewer give no verdicts\n"
 	"  --slice MS      length of a slice in milliseconds, default 40\n"
 	"  --unpinned      leave it to the scheduler where threads run; else thread i is bound to the i-th CPU\n"
 	"  --quick         few and tiny slices: shows that everything runs, says nothing about speed\n"
 	"  --csv           one line per comparison, comma separated, under a header line\n"
 	"  --list          list the cells and the locks\n"
-	"  --self-test     show that a lock that fails to exclude, and one that never comes back, are noticed\n"
+	"  --self-test     show that locks that break their promise, or never come back, are noticed\n"
 	"  --help          this text\n";
+
+static const struct noun *const nouns[] = {
+	&noun_mutex, &noun_cond, &noun_rwlock, &noun_barrier, &noun_sem, &noun_once
+};
 
 struct command {
 	struct plan plan;
@@ -89,19 +97,19 @@ static bool add_cell(struct command *cmd, const struct cell *c)
 /* The i-th cell, as --threads wants it. False: --threads has no use for it. */
 static bool cell_at(const struct command *cmd, unsigned int i, struct cell *c)
 {
-	*c = cells[i];
-	if (!cmd->threads)
-		return true;
-	*c = cell_with_threads(&cells[i], (unsigned int)cmd->threads);
-	return cell_is_plain(&cells[i]);
+	const struct noun *n = cmd->plan.noun;
+
+	*c = n->cells[i];
+	return !cmd->threads || n->with_threads(&n->cells[i], (unsigned int)cmd->threads, c);
 }
 
 static int add_matching(struct command *cmd, const char *pattern)
 {
+	const struct noun *n = cmd->plan.noun;
 	bool is_found = false;
 	struct cell c;
 
-	for (unsigned int i = 0; i < cell_count; i++) {
+	for (unsigned int i = 0; i < n->cell_count; i++) {
 		if (!cell_at(cmd, i, &c) || fnmatch(pattern, c.name, 0))
 			continue;
 		is_found = true;
@@ -110,8 +118,8 @@ static int add_matching(struct command *cmd, const char *pattern)
 	}
 	if (is_found)
 		return 0;
-	if (!cell_parse(pattern, &c))
-		return usage_error("no cell is called '%s'; see `nlock bench mutex --list'", pattern);
+	if (!n->parse_cell || !n->parse_cell(pattern, &c))
+		return usage_error("no cell is called '%s'; see `nlock bench %s --list'", pattern, n->name);
 	return add_cell(cmd, &c) ? 0 : usage_error("too many cells");
 }
 
@@ -129,15 +137,17 @@ static int choose_cells(struct command *cmd)
 static int choose_locks(struct command *cmd)
 {
 	char *list = cmd->lock_list ? strdup(cmd->lock_list) : NULL, *rest = list, *name;
+	const struct noun *n = cmd->plan.noun;
 	int rc = 0;
 
-	for (unsigned int i = 0; i < subject_count; i++)
-		cmd->plan.wanted[i] = !list || (subjects[i].flags & SUBJECT_ALWAYS);
+	for (unsigned int i = 0; n->subjects[i].name; i++)
+		cmd->plan.wanted[i] = !list || (n->subjects[i].flags & SUBJECT_ALWAYS);
 	while (!rc && (name = next_name(&rest))) {
-		int i = subject_find(name);
+		int i = subject_find(n, name);
 
-		if (i < 0 || (subjects[i].flags & SUBJECT_FAULTY))
-			rc = usage_error("no lock is called '%s' in this build; see `nlock bench mutex --list'", name);
+		if (i < 0 || (n->subjects[i].flags & SUBJECT_SELF_TEST))
+			rc = usage_error("no lock is called '%s' in this build; see `nlock bench %s --list'", name,
+					 n->name);
 		else
 			cmd->plan.wanted[i] = true;
 	}
@@ -192,113 +202,187 @@ static int set_option(struct command *cmd, int option, const char *value)
 	return 0;
 }
 
-static int read_command(struct command *cmd, int argc, char **argv)
+static int read_options(struct command *cmd, int argc, char **argv)
 {
 	struct options o = { .argc = argc, .argv = argv };
 	int rc = 0, option;
 
 	while (!rc && (option = options_next(&o, specs)) != OPTIONS_END)
 		rc = option == OPTIONS_BAD ? EXIT_USAGE : set_option(cmd, option, o.value);
-	if (!rc)
-		rc = choose_locks(cmd);
+	if (!rc && cmd->plan.is_all && (cmd->cell_list || cmd->lock_list || cmd->threads))
+		rc = usage_error("--cell, --locks and --threads choose among what one noun has; not with `bench all'");
+	return rc;
+}
+
+/* With what the options say, and for this noun. */
+static int choose(struct command *cmd, const struct noun *n)
+{
+	int rc;
+
+	cmd->plan.noun = n;
+	cmd->n = 0;
+	if (cmd->threads && !n->with_threads)
+		return usage_error("the cells of %s have their threads in their names: no --threads", n->name);
+	rc = choose_locks(cmd);
 	return rc ? rc : choose_cells(cmd);
 }
 
 /* ---------------------------------------------------------------- doing it */
 
-static int list(void)
+static void help(const struct command *cmd, const char *name)
+{
+	const char *takes = !strcmp(name, "mutex") ? " All cells take about three minutes." : "";
+
+	if (cmd->plan.is_all)
+		takes = " That takes about six minutes.";
+	printf(help_head, name, cmd->plan.is_all ? "everything, noun by noun," : name, takes);
+	if (!cmd->plan.is_all)
+		fputs(help_one, stdout);
+	fputs(help_both, stdout);
+}
+
+static void list(const struct noun *n)
 {
 	puts("cells");
-	for (unsigned int i = 0; i < cell_count; i++)
-		printf("  %s\n", cells[i].name);
-	puts("  tTHREADS-INSIDE-OUTSIDE, for any others\n\nlocks");
-	for (unsigned int i = 0; i < subject_count; i++) {
-		if (!(subjects[i].flags & SUBJECT_FAULTY))
-			printf("  %-13s %s\n", subjects[i].name, subjects[i].what);
+	for (unsigned int i = 0; i < n->cell_count; i++)
+		printf("  %s\n", n->cells[i].name);
+	if (n->parse_cell)
+		puts("  tTHREADS-INSIDE-OUTSIDE, for any others");
+	puts("\nlocks");
+	for (unsigned int i = 0; n->subjects[i].name; i++) {
+		if (!(n->subjects[i].flags & SUBJECT_SELF_TEST))
+			printf("  %-14s %s\n", n->subjects[i].name, n->subjects[i].what);
 	}
-	return EXIT_SUCCESS;
 }
 
 static struct result *new_results(void)
 {
-	void *mem = mmap(NULL, sizeof(struct result) * subject_count, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *mem = mmap(NULL, sizeof(struct result) * SUBJECTS_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			 -1, 0);
 
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
-static int run_cells(const struct command *cmd, struct result *results)
+/* `cpus` is what the machine gave just before. */
+static int run_cells(const struct command *cmd, struct result *results, struct verdicts *v, double *cpus)
 {
 	const struct plan *p = &cmd->plan;
-	struct verdicts v = { 0 };
-	double before = cpus_effective(p->cpus->n, p->spin), after;
 
-	report_begin(p);
 	for (unsigned int i = 0; i < cmd->n; i++) {
+		double after;
+
 		if (run_cell(p, &cmd->chosen[i], results) != CELL_DONE)
 			return EXIT_FAILURE;
 		after = cpus_effective(p->cpus->n, p->spin);
-		report_cell(p, &cmd->chosen[i], results, before < after ? before : after, &v);
-		before = after;
+		report_cell(p, &cmd->chosen[i], results, *cpus < after ? *cpus : after, v);
+		*cpus = after;
 	}
-	report_end(p, &v);
 	return EXIT_SUCCESS;
 }
 
-static bool is_noticed(const struct plan *p, struct result *results, const char *lock, enum cell_end expected)
+/* Quietly. One that is to come back is given time: a busy machine must not pass for a fault of another kind. */
+static bool is_noticed(const struct plan *p, struct result *results, const struct subject *s)
 {
-	struct cell c = { "self-test", BODY_CONTENDED, 2, 1000, 0, 0, 0, 1, lock };
-	bool is_right = run_cell(p, &c, results) == expected;
+	struct cell c = *p->noun->self_test;
+	struct plan quiet = *p;
+	bool hangs = s->flags & SUBJECT_HANGS, is_right;
 
-	printf("%s: %s\n", lock, is_right ? "noticed" : "NOT NOTICED");
+	c.only = s->name;
+	quiet.is_silent = true;
+	quiet.wanted[s - p->noun->subjects] = true;
+	if (hangs)
+		quiet.patience = NSEC_PER_SEC / 2;
+	is_right = run_cell(&quiet, &c, results) == (hangs ? CELL_STUCK : CELL_BROKEN);
+	printf("%s: %s\n", s->name, is_right ? "noticed" : "NOT NOTICED");
 	return is_right;
 }
 
-/* Quiet, and with less patience than a real run. */
-static int self_test(const struct command *cmd, struct result *results)
+static int self_test(const struct plan *p, struct result *results)
 {
-	struct plan p = cmd->plan;
-	bool is_right;
+	bool is_right = true;
 
-	p.is_silent = true;
-	p.patience = NSEC_PER_SEC / 2;
-	for (unsigned int i = 0; i < subject_count; i++)
-		p.wanted[i] = true;
-	is_right = is_noticed(&p, results, "self-test-open", CELL_BROKEN);
-	is_right &= is_noticed(&p, results, "self-test-stuck", CELL_STUCK);
+	for (const struct subject *s = p->noun->subjects; s->name; s++) {
+		if (s->flags & SUBJECT_SELF_TEST)
+			is_right &= is_noticed(p, results, s);
+	}
 	return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static int bench_mutex(int argc, char **argv)
+/* The nouns from `first` on, `n` of them. */
+static int bench(struct command *cmd, const struct noun *const *first, unsigned int n)
+{
+	struct verdicts v = { 0 };
+	struct result *results = new_results();
+	double cpus;
+	int rc = 0;
+
+	if (!results) {
+		perror("nlock");
+		return EXIT_FAILURE;
+	}
+	work_calibrate();
+	cpus = cpus_effective(cmd->plan.cpus->n, cmd->plan.spin);
+	if (!cmd->is_self_test)
+		report_begin(&cmd->plan);
+	for (unsigned int i = 0; !rc && i < n; i++) {
+		rc = choose(cmd, first[i]);
+		if (!rc)
+			rc = cmd->is_self_test ? self_test(&cmd->plan, results) : run_cells(cmd, results, &v, &cpus);
+	}
+	if (!rc && !cmd->is_self_test)
+		report_end(&cmd->plan, &v);
+	return rc;
+}
+
+/* Whether the options make sense, before anything is printed. */
+static int check(struct command *cmd, const struct noun *const *first, unsigned int n)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; !rc && i < n; i++)
+		rc = choose(cmd, first[i]);
+	return rc;
+}
+
+static int bench_nouns(const char *name, const struct noun *const *first, unsigned int n, int argc, char **argv)
 {
 	static struct command cmd = {
 		.plan = { .rounds = ROUNDS_JUDGED, .slice = 40 * MS, .patience = 10ll * NSEC_PER_SEC, .spin = 60 * MS }
 	};
 	static struct cpus cpus;
-	struct result *results;
-	int rc = read_command(&cmd, argc, argv);
+	int rc;
 
+	cmd.plan.is_all = n > 1;
+	rc = read_options(&cmd, argc, argv);
+	if (!rc)
+		rc = check(&cmd, first, n);
 	if (rc)
 		return rc;
 	if (cmd.is_help)
-		return fputs(help, stdout) < 0;
-	if (cmd.is_list)
-		return list();
-	results = new_results();
-	if (!results || !cpus_allowed(&cpus)) {
+		help(&cmd, name);
+	for (unsigned int i = 0; cmd.is_list && i < n; i++)
+		list(first[i]);
+	if (cmd.is_help || cmd.is_list)
+		return EXIT_SUCCESS;
+	if (!cpus_allowed(&cpus)) {
 		perror("nlock");
 		return EXIT_FAILURE;
 	}
 	cmd.plan.cpus = &cpus;
-	work_calibrate();
-	return cmd.is_self_test ? self_test(&cmd, results) : run_cells(&cmd, results);
+	return bench(&cmd, first, n);
 }
+
+#define NOUNS "mutex, cond, rwlock, barrier, sem, once or all"
 
 int bench_main(int argc, char **argv)
 {
 	if (argc < 1)
-		return usage_error("bench what? there is `nlock bench mutex'");
-	if (strcmp(argv[0], "mutex"))
-		return usage_error("cannot bench '%s'; there is `nlock bench mutex'", argv[0]);
-	return bench_mutex(argc - 1, argv + 1);
+		return usage_error("bench what? " NOUNS);
+	for (unsigned int i = 0; i < LENGTH(nouns); i++) {
+		if (!strcmp(argv[0], nouns[i]->name))
+			return bench_nouns(argv[0], &nouns[i], 1, argc - 1, argv + 1);
+	}
+	if (!strcmp(argv[0], "all"))
+		return bench_nouns(argv[0], nouns, LENGTH(nouns), argc - 1, argv + 1);
+	return usage_error("cannot bench '%s'; " NOUNS, argv[0]);
 }

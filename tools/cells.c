@@ -7,6 +7,7 @@
  * peer of the same run is the mark.
  */
 #include "bench.h"
+#include "locks.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -15,40 +16,45 @@
 
 #define US 1000l
 
-const struct cell cells[] = {
-	{ "lock-unlock", BODY_PAIR, 1, 0, 0, 1.19, 0, 0, NULL },
-	{ "trylock-unlock", BODY_TRY_PAIR, 1, 0, 0, 1.3, 0, 0, NULL },
+#define CELL(name, body, threads, inside, outside, must, flags, stretch, only) \
+	{ \
+		name, body, threads, inside, outside, must, flags, stretch, only, NULL, NULL, 0, 0 \
+	}
 
-	{ "t2-0-0", BODY_CONTENDED, 2, 0, 0, 2.5, 0, 0, NULL },
-	{ "t2-0-100ns", BODY_CONTENDED, 2, 0, 100, 1.0, 0, 0, NULL },
-	{ "t2-0-400ns", BODY_CONTENDED, 2, 0, 400, 0.98, 0, 0, NULL },
-	{ "t2-100ns-0", BODY_CONTENDED, 2, 100, 0, 1.5, 0, 0, NULL },
-	{ "t2-100ns-100ns", BODY_CONTENDED, 2, 100, 100, 1.95, 0, 0, NULL },
-	{ "t2-100ns-400ns", BODY_CONTENDED, 2, 100, 400, 1.1, 0, 0, NULL },
-	{ "t2-1us-0", BODY_CONTENDED, 2, 1 * US, 0, 1.5, 0, 0, NULL },
-	{ "t2-1us-1us", BODY_CONTENDED, 2, 1 * US, 1 * US, 2.1, 0, 0, NULL },
-	{ "t2-1us-4us", BODY_CONTENDED, 2, 1 * US, 4 * US, 1.0, 0, 0, NULL },
-	{ "t2-10us-0", BODY_CONTENDED, 2, 10 * US, 0, 1.5, 0, 0, NULL },
+static const struct cell cells[] = {
+	CELL("lock-unlock", BODY_PAIR, 1, 0, 0, 1.19, 0, 0, NULL),
+	CELL("trylock-unlock", BODY_PAIR_2, 1, 0, 0, 1.3, 0, 0, NULL),
 
-	{ "t8-0-0", BODY_CONTENDED, 8, 0, 0, 0, 0, 0, NULL },
-	{ "t8-0-400ns", BODY_CONTENDED, 8, 0, 400, 0, 0, 0, NULL },
-	{ "t8-100ns-100ns", BODY_CONTENDED, 8, 100, 100, 0, 0, 0, NULL },
-	{ "t8-1us-1us", BODY_CONTENDED, 8, 1 * US, 1 * US, 1.35, CELL_ALL_WAIT, 0, NULL },
-	{ "t8-1us-4us", BODY_CONTENDED, 8, 1 * US, 4 * US, 0, 0, 0, NULL },
-	{ "t8-10us-0", BODY_CONTENDED, 8, 10 * US, 0, 0, 0, 0, NULL },
+	CELL("t2-0-0", BODY_CONTENDED, 2, 0, 0, 2.5, 0, 0, NULL),
+	CELL("t2-0-100ns", BODY_CONTENDED, 2, 0, 100, 1.0, 0, 0, NULL),
+	CELL("t2-0-400ns", BODY_CONTENDED, 2, 0, 400, 0.98, 0, 0, NULL),
+	CELL("t2-100ns-0", BODY_CONTENDED, 2, 100, 0, 1.5, 0, 0, NULL),
+	CELL("t2-100ns-100ns", BODY_CONTENDED, 2, 100, 100, 1.95, 0, 0, NULL),
+	CELL("t2-100ns-400ns", BODY_CONTENDED, 2, 100, 400, 1.1, 0, 0, NULL),
+	CELL("t2-1us-0", BODY_CONTENDED, 2, 1 * US, 0, 1.5, 0, 0, NULL),
+	CELL("t2-1us-1us", BODY_CONTENDED, 2, 1 * US, 1 * US, 2.1, 0, 0, NULL),
+	CELL("t2-1us-4us", BODY_CONTENDED, 2, 1 * US, 4 * US, 1.0, 0, 0, NULL),
+	CELL("t2-10us-0", BODY_CONTENDED, 2, 10 * US, 0, 1.5, 0, 0, NULL),
+
+	CELL("t8-0-0", BODY_CONTENDED, 8, 0, 0, 0, 0, 0, NULL),
+	CELL("t8-0-400ns", BODY_CONTENDED, 8, 0, 400, 0, 0, 0, NULL),
+	CELL("t8-100ns-100ns", BODY_CONTENDED, 8, 100, 100, 0, 0, 0, NULL),
+	CELL("t8-1us-1us", BODY_CONTENDED, 8, 1 * US, 1 * US, 1.35, CELL_ALL_WAIT, 0, NULL),
+	CELL("t8-1us-4us", BODY_CONTENDED, 8, 1 * US, 4 * US, 0, 0, 0, NULL),
+	CELL("t8-10us-0", BODY_CONTENDED, 8, 10 * US, 0, 0, 0, 0, NULL),
 
 	/* So many threads need two slices until the scheduler has had its round. */
-	{ "t32-0-0", BODY_CONTENDED, 32, 0, 0, 0, 0, 2, NULL },
-	{ "t32-1us-1us", BODY_CONTENDED, 32, 1 * US, 1 * US, 0, 0, 2, NULL },
-	{ "t32-10us-0", BODY_CONTENDED, 32, 10 * US, 0, 0, 0, 2, NULL },
+	CELL("t32-0-0", BODY_CONTENDED, 32, 0, 0, 0, 0, 2, NULL),
+	CELL("t32-1us-1us", BODY_CONTENDED, 32, 1 * US, 1 * US, 0, 0, 2, NULL),
+	CELL("t32-10us-0", BODY_CONTENDED, 32, 10 * US, 0, 0, 0, 2, NULL),
 
-	{ "one-cpu-t3", BODY_CONTENDED, 3, 0, 0, 0, CELL_ONE_CPU | CELL_HANDOFF, 0,
-	  "bounded,fifo,pthread,nsync,raw-futex" },
-	{ "hog-t8", BODY_TIMED, 8, 1 * US, 10 * US, 0, CELL_HOG | CELL_ALL_WAIT, 4,
-	  "bounded,barging,fifo,pthread,nsync" },
+	CELL("one-cpu-t3", BODY_CONTENDED, 3, 0, 0, 0, CELL_ONE_CPU | CELL_HANDOFF, 0,
+	     "bounded,fifo,pthread,nsync,raw-futex"),
+	CELL("hog-t8", BODY_TIMED, 8, 1 * US, 10 * US, 0, CELL_HOG | CELL_ALL_WAIT, 4,
+	     "bounded,barging,fifo,pthread,nsync"),
 };
 
-const unsigned int cell_count = sizeof(cells) / sizeof(cells[0]);
+static const struct cell self_test = CELL("self-test", BODY_CONTENDED, 2, 1000, 0, 0, 0, 1, NULL);
 
 /* ---------------------------------------------------------------- names */
 
@@ -83,7 +89,8 @@ static char *put_ns(char *to, size_t size, long ns)
 	return to;
 }
 
-bool cell_is_plain(const struct cell *c)
+/* Contended, and nothing special about it: it makes sense with any number of threads. */
+static bool cell_is_plain(const struct cell *c)
 {
 	return c->body == BODY_CONTENDED && !(c->flags & (CELL_ONE_CPU | CELL_HOG));
 }
@@ -93,12 +100,12 @@ static bool is_shape_of(const struct cell *a, unsigned int threads, const struct
 	return cell_is_plain(a) && a->threads == threads && a->inside == b->inside && a->outside == b->outside;
 }
 
-struct cell cell_with_threads(const struct cell *c, unsigned int threads)
+static struct cell cell_with_threads(const struct cell *c, unsigned int threads)
 {
 	struct cell new = { .body = BODY_CONTENDED, .threads = threads, .inside = c->inside, .outside = c->outside };
 	char inside[24], outside[24];
 
-	for (unsigned int i = 0; i < cell_count; i++) {
+	for (unsigned int i = 0; i < LENGTH(cells); i++) {
 		if (is_shape_of(&cells[i], threads, c))
 			return cells[i];
 	}
@@ -108,7 +115,13 @@ struct cell cell_with_threads(const struct cell *c, unsigned int threads)
 	return new;
 }
 
-bool cell_parse(const char *name, struct cell *c)
+static bool with_threads(const struct cell *c, unsigned int threads, struct cell *out)
+{
+	*out = cell_with_threads(c, threads);
+	return cell_is_plain(c);
+}
+
+static bool cell_parse(const char *name, struct cell *c)
 {
 	struct cell shape = { .body = BODY_CONTENDED };
 	unsigned long threads;
@@ -138,37 +151,6 @@ bool cell_parse(const char *name, struct cell *c)
 #define OF_BARGING  0.9
 #define OF_SPINNING 0.8
 
-struct list {
-	struct comparison *out;
-	unsigned int n;
-};
-
-static void add(struct list *l, const char *subject, const char *base, enum measure m, double target, bool at_most)
-{
-	l->out[l->n++] = (struct comparison){ subject_find(subject), base ? subject_find(base) : BASE_BEST_PEER, m,
-					      target, at_most };
-}
-
-static void add_at_least(struct list *l, const char *subject, const char *base, double target)
-{
-	add(l, subject, base, MEASURE_RATE, target, false);
-}
-
-static void add_at_most(struct list *l, const char *subject, const char *base, enum measure m, double target)
-{
-	add(l, subject, base, m, target, true);
-}
-
-/* Every subject against the reference; the target is that of the default and the barging mutex. */
-static void add_reference(struct list *l, const struct cell *c)
-{
-	for (unsigned int i = 0; i < subject_count; i++) {
-		bool is_ours = !strcmp(subjects[i].name, "bounded") || !strcmp(subjects[i].name, "barging");
-
-		add_at_least(l, subjects[i].name, "pthread", is_ours ? c->must : 0);
-	}
-}
-
 static void add_pairs(struct list *l, const struct cell *c)
 {
 	if (c->body == BODY_PAIR)
@@ -186,8 +168,8 @@ static void add_waits(struct list *l)
 static void add_contended(struct list *l, const struct cell *c, unsigned int cpus)
 {
 	if (c->must == 0) {
-		add_at_least(l, "bounded", NULL, BEST_PEER);
-		add_at_least(l, "barging", NULL, BEST_PEER);
+		add_beside_best_peer(l, "bounded", BEST_PEER);
+		add_beside_best_peer(l, "barging", BEST_PEER);
 	}
 	add_at_least(l, "bounded", "barging", OF_BARGING);
 	if (c->threads <= cpus && c->inside <= 1 * US)
@@ -198,18 +180,25 @@ static void add_contended(struct list *l, const struct cell *c, unsigned int cpu
 		add_waits(l);
 }
 
-unsigned int cell_comparisons(const struct cell *c, unsigned int cpus, struct comparison *out)
+static void add_targets(struct list *l, const struct cell *c, unsigned int cpus)
 {
-	struct list l = { out, 0 };
-
-	add_reference(&l, c);
-	if (c->body == BODY_PAIR || c->body == BODY_TRY_PAIR)
-		add_pairs(&l, c);
+	if (c->body < BODY_CONTENDED)
+		add_pairs(l, c);
 	else if (c->flags & CELL_HANDOFF)
-		add_at_most(&l, "fifo", "raw-futex", MEASURE_HANDOFF, 1.2);
+		add_at_most(l, "fifo", "raw-futex", MEASURE_HANDOFF, 1.2);
 	else if (c->flags & CELL_HOG)
-		add_waits(&l);
+		add_waits(l);
 	else
-		add_contended(&l, c, cpus);
-	return l.n;
+		add_contended(l, c, cpus);
 }
+
+const struct noun noun_mutex = {
+	.name = "mutex",
+	.subjects = mutex_subjects,
+	.cells = cells,
+	.cell_count = LENGTH(cells),
+	.add_targets = add_targets,
+	.parse_cell = cell_parse,
+	.with_threads = with_threads,
+	.self_test = &self_test,
+};

@@ -2,7 +2,7 @@
  *
  * locks.c - the locks that `nlock bench mutex' compares
  *
- * Each lock gets its own copy of the loops below, so that its functions are called directly: nlock and glibc through the
+ * Each lock gets its own copy of the loops, so that its functions are called directly: nlock and glibc through the
  * procedure linkage table as in any program, the others as their headers have it. LOCK_BODIES makes the copies; the
  * compiler sees constant function names and leaves no indirect call.
  *
@@ -12,13 +12,10 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "bench.h"
+#include "locks.h"
+#include "loops.h"
 
-#include <linux/futex.h>
 #include <nlock.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #ifdef HAVE_NSYNC
 #include <nsync.h>
@@ -27,79 +24,7 @@
 #include <ck_spinlock.h>
 #endif
 
-#define INLINED static inline __attribute__((always_inline))
-
-typedef void lock_fn(struct worker *w);
-typedef bool try_fn(struct worker *w);
-
 /* ---------------------------------------------------------------- the loops */
-
-#define BATCH 1000
-
-INLINED void loop_pair(struct worker *w, lock_fn *lock, lock_fn *unlock)
-{
-	unsigned long ops = 0;
-
-	while (phase_now(w) != PHASE_STOP) {
-		for (int i = 0; i < BATCH; i++) {
-			lock(w);
-			unlock(w);
-		}
-		publish(&w->ops, ops += BATCH);
-	}
-}
-
-INLINED void loop_try_pair(struct worker *w, try_fn *try, lock_fn *unlock)
-{
-	unsigned long ops = 0;
-
-	while (phase_now(w) != PHASE_STOP) {
-		for (int i = 0; i < BATCH; i++) {
-			if (!try(w)) {
-				w->failures++;
-				return;
-			}
-			unlock(w);
-		}
-		publish(&w->ops, ops += BATCH);
-	}
-}
-
-static __attribute__((noinline)) void note_handoff(struct worker *w, unsigned long run)
-{
-	struct guarded *g = w->guarded;
-	int64_t now = now_ns();
-
-	if (run == 1 && phase_now(w) == PHASE_COUNT)
-		hist_add(g->handoffs, now - g->changed_at);
-	g->changed_at = now;
-}
-
-INLINED void change_owner(struct worker *w, unsigned long before)
-{
-	struct guarded *g = w->guarded;
-	unsigned long run = before - g->run_start;
-
-	if (run > g->longest && phase_now(w) == PHASE_COUNT)
-		g->longest = run;
-	if (g->handoffs)
-		note_handoff(w, run);
-	g->run_start = before;
-	g->last = w->id;
-	publish(&g->changes, g->changes + 1);
-}
-
-/* The counter is read before the work and written after it: an intruder loses an increment. */
-INLINED void section(struct worker *w)
-{
-	struct guarded *g = w->guarded;
-	unsigned long before = g->counter;
-
-	if (g->last != w->id)
-		change_owner(w, before);
-	work(w->inside);
-	g->counter = before + 1;
-}
 
 /* A stall makes everybody queue. With a FIFO lock the queue then stays as long as the load. */
 INLINED void loop_contended(struct worker *w, lock_fn *lock, lock_fn *unlock)
@@ -257,17 +182,6 @@ static void adaptive_begin(void *object)
 
 /* ---------------------------------------------------------------- nsync */
 
-static void nothing_begin(void *object)
-{
-	(void)object;
-}
-
-static bool nothing_end(void *object)
-{
-	(void)object;
-	return true;
-}
-
 #ifdef HAVE_NSYNC
 INLINED void ns_lock(struct worker *w)
 {
@@ -370,32 +284,6 @@ static void mcs_begin(void *object)
 
 /* ---------------------------------------------------------------- the limit: one compare-exchange, one exchange */
 
-INLINED int limit_take(uint32_t *word)
-{
-	uint32_t zero = 0;
-
-	return __atomic_compare_exchange_n(word, &zero, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED) ? 0 : 1;
-}
-
-INLINED int limit_give(uint32_t *word)
-{
-	return __atomic_exchange_n(word, 0, __ATOMIC_RELEASE) == 1 ? 0 : 1;
-}
-
-static int limit_take_function(uint32_t *word)
-{
-	return limit_take(word);
-}
-
-static int limit_give_function(uint32_t *word)
-{
-	return limit_give(word);
-}
-
-/* Fetched anew for each call, as a function of a shared library is from its table. */
-static int (*volatile limit_take_pointer)(uint32_t *) = limit_take_function;
-static int (*volatile limit_give_pointer)(uint32_t *) = limit_give_function;
-
 INLINED void in_lock(struct worker *w)
 {
 	limit_take(w->object);
@@ -429,66 +317,6 @@ INLINED void call_unlock(struct worker *w)
 PAIR_BODIES(in)
 PAIR_BODIES(call)
 
-/* ---------------------------------------------------------------- the kernel alone: a token that goes round */
-
-#ifndef SYS_futex
-#define SYS_futex SYS_futex_time64
-#endif
-
-/* One 32-bit word for each thread, a cache line apart, then the word that says that this is the last round. */
-#define RING_STEP 16
-#define RING_MAX  (OBJECT_SIZE / 4 / RING_STEP - 1)
-
-static uint32_t *ring_word(struct worker *w, unsigned int id)
-{
-	return (uint32_t *)w->object + (size_t)id * RING_STEP;
-}
-
-static void ring_take(struct worker *w)
-{
-	uint32_t *mine = ring_word(w, w->id);
-
-	while (!__atomic_load_n(mine, __ATOMIC_ACQUIRE))
-		syscall(SYS_futex, mine, FUTEX_WAIT_PRIVATE, 0, NULL);
-	__atomic_store_n(mine, 0, __ATOMIC_RELAXED);
-}
-
-static void ring_give(struct worker *w)
-{
-	uint32_t *next = ring_word(w, (w->id + 1) % w->threads);
-
-	__atomic_store_n(next, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, next, FUTEX_WAKE_PRIVATE, 1);
-}
-
-/* Whoever has the token and sees the stop sign closes the ring; everybody gets the token once more and leaves. */
-static void ring_contended(struct worker *w)
-{
-	uint32_t *is_closed = ring_word(w, RING_MAX);
-	unsigned long ops = 0;
-	bool leave;
-
-	if (w->threads > RING_MAX) {
-		w->failures++;
-		return;
-	}
-	do {
-		ring_take(w);
-		leave = *is_closed;
-		if (!leave) {
-			section(w);
-			publish(&w->ops, ++ops);
-			*is_closed = phase_now(w) == PHASE_STOP;
-		}
-		ring_give(w);
-	} while (!leave);
-}
-
-static void ring_begin(void *object)
-{
-	*(uint32_t *)object = 1;
-}
-
 /* ---------------------------------------------------------------- two that do not work */
 
 INLINED void no_lock(struct worker *w)
@@ -508,45 +336,36 @@ static void stuck_contended(struct worker *w)
 
 /* ---------------------------------------------------------------- the table */
 
-const struct subject subjects[] = {
-	{ "bounded", "nlock, NLOCK_BOUNDED: the default", 0, bounded_begin, nl_end, BODIES(nl) },
-	{ "barging", "nlock, NLOCK_BARGING", 0, barging_begin, nl_end, BODIES(nl) },
-	{ "fifo", "nlock, NLOCK_FIFO", 0, fifo_begin, nl_end, BODIES(nl) },
-	{ "pthread", "pthread_mutex_t, default kind: the reference", SUBJECT_PEER | SUBJECT_ALWAYS, pthread_begin,
-	  pthread_end, BODIES(pt) },
-	{ "pthread-2", "the reference once more: what differs is noise", SUBJECT_ALWAYS, pthread_begin, pthread_end,
-	  BODIES(pt) },
+const struct subject mutex_subjects[] = {
+	SUBJECT("bounded", "nlock, NLOCK_BOUNDED: the default", SUBJECT_MUST, bounded_begin, nl_end, BODIES(nl)),
+	SUBJECT("barging", "nlock, NLOCK_BARGING", SUBJECT_MUST, barging_begin, nl_end, BODIES(nl)),
+	SUBJECT("fifo", "nlock, NLOCK_FIFO", 0, fifo_begin, nl_end, BODIES(nl)),
+	SUBJECT("pthread", "pthread_mutex_t, default kind: the reference", SUBJECT_PEER | SUBJECT_ALWAYS, pthread_begin,
+		pthread_end, BODIES(pt)),
+	SUBJECT("pthread-2", "the reference once more: what differs is noise", SUBJECT_ALWAYS, pthread_begin,
+		pthread_end, BODIES(pt)),
 #ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
-	{ "adaptive", "pthread_mutex_t, PTHREAD_MUTEX_ADAPTIVE_NP", SUBJECT_PEER, adaptive_begin, pthread_end,
-	  BODIES(pt) },
+	SUBJECT("adaptive", "pthread_mutex_t, PTHREAD_MUTEX_ADAPTIVE_NP", SUBJECT_PEER, adaptive_begin, pthread_end,
+		BODIES(pt)),
 #endif
 #ifdef HAVE_NSYNC
-	{ "nsync", "nsync_mu", SUBJECT_PEER, nsync_begin, nothing_end, BODIES(ns) },
+	SUBJECT("nsync", "nsync_mu", SUBJECT_PEER, nsync_begin, nothing_end, BODIES(ns)),
 #endif
 #ifdef HAVE_CK
-	{ "ck-cas", "Concurrency Kit, inline; spins for ever", SUBJECT_SPINS, cas_begin, nothing_end, BODIES(cas) },
-	{ "ck-ticket", "Concurrency Kit, inline; FIFO, spins for ever", SUBJECT_SPINS, ticket_begin, nothing_end,
-	  BODIES(ticket) },
-	{ "ck-mcs", "Concurrency Kit, inline; FIFO, spins for ever", SUBJECT_SPINS, mcs_begin, nothing_end,
-	  BODIES(mcs) },
+	SUBJECT("ck-cas", "Concurrency Kit, inline; spins for ever", SUBJECT_SPINS, cas_begin, nothing_end,
+		BODIES(cas)),
+	SUBJECT("ck-ticket", "Concurrency Kit, inline; FIFO, spins for ever", SUBJECT_SPINS, ticket_begin, nothing_end,
+		BODIES(ticket)),
+	SUBJECT("ck-mcs", "Concurrency Kit, inline; FIFO, spins for ever", SUBJECT_SPINS, mcs_begin, nothing_end,
+		BODIES(mcs)),
 #endif
-	{ "limit-call", "compare-exchange and exchange, called", 0, nothing_begin, nothing_end, PAIRS_ONLY(call) },
-	{ "limit-inline", "compare-exchange and exchange, inline", 0, nothing_begin, nothing_end, PAIRS_ONLY(in) },
-	{ "raw-futex", "a token that futex(2) passes round, no lock", SUBJECT_RAW, ring_begin, nothing_end,
-	  CONTENDED_ONLY(ring) },
-	{ "self-test-open", "excludes nobody", SUBJECT_FAULTY, nothing_begin, nothing_end, CONTENDED_ONLY(open) },
-	{ "self-test-stuck", "is never released", SUBJECT_FAULTY, pthread_begin, nothing_end, CONTENDED_ONLY(stuck) },
+	SUBJECT("limit-call", "compare-exchange and exchange, called", 0, nothing_begin, nothing_end, PAIRS_ONLY(call)),
+	SUBJECT("limit-inline", "compare-exchange and exchange, inline", 0, nothing_begin, nothing_end, PAIRS_ONLY(in)),
+	RAW_RING,
+	SUBJECT("self-test-open", "excludes nobody", SUBJECT_FAULTY, nothing_begin, nothing_end, CONTENDED_ONLY(open)),
+	SUBJECT("self-test-stuck", "is never released", SUBJECT_HANGS, pthread_begin, nothing_end,
+		CONTENDED_ONLY(stuck)),
+	LAST_SUBJECT,
 };
 
-const unsigned int subject_count = sizeof(subjects) / sizeof(subjects[0]);
-
-_Static_assert(sizeof(subjects) / sizeof(subjects[0]) <= SUBJECTS_MAX, "SUBJECTS_MAX");
-
-int subject_find(const char *name)
-{
-	for (unsigned int i = 0; i < subject_count; i++) {
-		if (!strcmp(subjects[i].name, name))
-			return (int)i;
-	}
-	return -1;
-}
+_Static_assert(LENGTH(mutex_subjects) <= SUBJECTS_MAX, "SUBJECTS_MAX");

@@ -50,7 +50,8 @@ bool cpus_allowed(struct cpus *c)
 	return c->n > 0;
 }
 
-bool cpus_pin(const struct cpus *c, unsigned int i)
+/* Binds to `n` CPUs from the i-th on. */
+static bool bind_to(const struct cpus *c, unsigned int i, unsigned int n)
 {
 	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
 	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
@@ -59,10 +60,21 @@ bool cpus_pin(const struct cpus *c, unsigned int i)
 	if (!set)
 		return false;
 	CPU_ZERO_S(size, set);
-	CPU_SET_S(c->id[i % c->n], size, set);
+	while (n--)
+		CPU_SET_S(c->id[i++ % c->n], size, set);
 	rc = sched_setaffinity(0, size, set);
 	CPU_FREE(set);
 	return rc == 0;
+}
+
+bool cpus_pin(const struct cpus *c, unsigned int i)
+{
+	return bind_to(c, i, 1);
+}
+
+bool cpus_bind(const struct cpus *c)
+{
+	return bind_to(c, 0, c->n);
 }
 
 struct spinner {
@@ -353,7 +365,7 @@ static void let_go(struct team *t, body_fn *body)
 {
 	pthread_mutex_lock(&t->gate);
 	for (unsigned int i = 0; i < t->n; i++)
-		t->workers[i].ops = 0;
+		t->workers[i].ops = t->workers[i].reads = 0;
 	t->body = body;
 	t->phase = PHASE_WARM;
 	t->running = t->n;

@@ -49,6 +49,9 @@ bool cpus_allowed(struct cpus *c);
 /* Binds the calling thread to the i-th of them, counted round and round. */
 bool cpus_pin(const struct cpus *c, unsigned int i);
 
+/* Binds the calling thread to all of them. */
+bool cpus_bind(const struct cpus *c);
+
 /* What the machine really gives: CPU time per time while `threads` threads spin for `ns`. */
 double cpus_effective(unsigned int threads, int64_t ns);
 
@@ -100,8 +103,9 @@ struct guarded {
 	unsigned long run_start; /* the counter when that one got it */
 	unsigned long longest;   /* the longest run of one owner in the window */
 	unsigned long changes;   /* of owner; also read by the main thread */
-	struct hist *handoffs;   /* ns from change to change, where the last owner stayed for one operation; or NULL */
+	bool times_handoffs; /* `noted` gets the ns from change to change, where the last owner stayed for one operation */
 	int64_t changed_at;
+	struct hist *noted; /* what an owner notes down in the window */
 };
 
 struct worker {
@@ -112,9 +116,11 @@ struct worker {
 	unsigned long inside, outside; /* units of work */
 	int64_t stall;                 /* ns that it sleeps inside once, first of all */
 	struct hist *waits;
-	unsigned long failures; /* of calls that cannot fail */
+	long arg;               /* of the cell */
+	unsigned long failures; /* of calls that cannot fail, and of what must hold */
 	OWN_LINES unsigned long ops;
-	OWN_LINES char scratch[128]; /* for locks that need memory of each thread */
+	unsigned long reads;         /* those among ops that leave the guarded counter alone */
+	OWN_LINES char scratch[128]; /* for locks that need memory of each thread; zeroed before each slice */
 };
 
 typedef void body_fn(struct worker *w);

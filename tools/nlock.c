@@ -118,13 +118,13 @@ char *format_count(char buf[NUMBER_SIZE], double n)
 
 static const char help[] =
 	"usage: nlock info [--json]\n"
-	"       nlock bench mutex [OPTION]...\n"
+	"       nlock bench mutex | cond | rwlock | barrier | sem | once | all [OPTION]...\n"
 	"       nlock --version | --help\n"
 	"\n"
 	"info    what this machine and its kernel offer to nlock\n"
 	"bench   speed, order of service and cost of nlock's locks beside their peers\n"
 	"\n"
-	"`nlock info --help' and `nlock bench mutex --help' list the options; nlock(1) explains the output.\n";
+	"`nlock info --help' and `nlock bench NOUN --help' list the options; nlock(1) explains the output.\n";
 
 static int version_main(void)
 {

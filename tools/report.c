@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * report.c - ratios, verdicts, and how they are printed
- *
- * A verdict is "ok" or "MISS", by the median of the ratios. It is refused ("-") where the figures cannot carry one; the
- * reason is printed.
+ * report.c - how figures, ratios and verdicts are printed
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -15,115 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* A wait as long as a hundred time bounds is starvation, and not the scheduler's doing. */
-#define STARVED_NS (100.0 * NLOCK_BOUND_NS)
-
-struct outcome {
-	int base; /* the best peer has a name by now; -1: nobody */
-	unsigned int rounds;
-	double median, low, high;
-	const char *verdict; /* "ok", "MISS", "-"; "" without a target */
-	const char *why_not; /* or NULL */
-};
-
-/* ---------------------------------------------------------------- ratios and verdicts */
-
-static const double *values(const struct result *r, enum measure m, unsigned int *n)
-{
-	*n = m == MEASURE_RATE || m == MEASURE_HANDOFF ? r->rounds : r->wait_rounds;
-	switch (m) {
-	case MEASURE_RATE:
-		return r->rate;
-	case MEASURE_HANDOFF:
-		return r->handoff;
-	case MEASURE_WAIT_P999:
-		return r->p999;
-	default:
-		return r->longest;
-	}
-}
-
-static double median_of(const struct result *r, enum measure m)
-{
-	double copy[ROUNDS_MAX];
-	unsigned int n;
-	const double *v = values(r, m, &n);
-
-	memcpy(copy, v, n * sizeof(*copy));
-	return quantile(copy, n, 0.5);
-}
-
-static int best_peer(const struct result *results)
-{
-	double highest = 0;
-	int best = -1;
-
-	for (unsigned int i = 0; i < subject_count; i++) {
-		double rate;
-
-		if (!(subjects[i].flags & SUBJECT_PEER) || !results[i].is_measured)
-			continue;
-		rate = median_of(&results[i], MEASURE_RATE);
-		if (rate > highest) {
-			highest = rate;
-			best = (int)i;
-		}
-	}
-	return best;
-}
-
-/* Pair by pair within a round. */
-static unsigned int ratios(const struct result *a, const struct result *b, enum measure m, double *out)
-{
-	unsigned int n = 0, in_a, in_b;
-	const double *x = values(a, m, &in_a), *y = values(b, m, &in_b);
-
-	for (unsigned int i = 0; i < in_a && i < in_b; i++) {
-		if (y[i] > 0)
-			out[n++] = x[i] / y[i];
-	}
-	return n;
-}
-
-static const char *why_not(const struct comparison *k, const struct outcome *o, const struct result *results,
-			   const struct plan *p, double cpus)
-{
-	bool is_wait = k->measure == MEASURE_WAIT_P999 || k->measure == MEASURE_WAIT_MAX;
-
-	if (o->rounds == 0)
-		return "not both were measured";
-	if (o->rounds < ROUNDS_JUDGED)
-		return "too few rounds";
-	if (cpus < ENOUGH_OF_CPUS * p->cpus->n)
-		return "the machine is busy";
-	if (is_wait && median_of(&results[o->base], MEASURE_WAIT_MAX) < STARVED_NS)
-		return "nobody starves here";
-	return NULL;
-}
-
-static struct outcome judge(const struct comparison *k, const struct result *results, const struct plan *p, double cpus)
-{
-	struct outcome o = { .base = k->base == BASE_BEST_PEER ? best_peer(results) : k->base, .verdict = "" };
-	double r[ROUNDS_MAX];
-
-	if (k->subject >= 0 && o.base >= 0)
-		o.rounds = ratios(&results[k->subject], &results[o.base], k->measure, r);
-	if (o.rounds) {
-		o.median = quantile(r, o.rounds, 0.5);
-		o.low = quantile(r, o.rounds, 0.05);
-		o.high = quantile(r, o.rounds, 0.95);
-	}
-	if (k->target == 0)
-		return o;
-	o.why_not = why_not(k, &o, results, p, cpus);
-	if (o.why_not)
-		o.verdict = "-";
-	else if (k->at_most ? o.median <= k->target : o.median >= k->target)
-		o.verdict = "ok";
-	else
-		o.verdict = "MISS";
-	return o;
-}
+/* ---------------------------------------------------------------- verdicts */
 
 static void count(const struct outcome *o, struct verdicts *v)
 {
@@ -134,7 +23,26 @@ static void count(const struct outcome *o, struct verdicts *v)
 
 /* ---------------------------------------------------------------- the table */
 
-static const char *const measure_names[] = { "rate", "time per hand-off", "p99.9 wait", "longest wait" };
+static const char *measure_text(char buf[64], const struct cell *c, const struct comparison *k)
+{
+	static const char *const names[] = { "rate",
+					     "time per hand-off",
+					     "CPU time",
+					     "switches",
+					     "reads past a waiting writer (p99), per other thread",
+					     "p99 wait",
+					     "p99.9 wait",
+					     "longest wait" };
+	char spared[NUMBER_SIZE];
+
+	if (k->spared > 0)
+		snprintf(buf, 64, "%s, after %s for watching", names[k->measure], format_ns(spared, k->spared));
+	else if (k->measure == MEASURE_SWITCHES)
+		snprintf(buf, 64, "switches per %s", c->sharers ? "waiter" : c->op);
+	else
+		return names[k->measure];
+	return buf;
+}
 
 static const char *target_text(char buf[NUMBER_SIZE], const struct comparison *k)
 {
@@ -144,9 +52,9 @@ static const char *target_text(char buf[NUMBER_SIZE], const struct comparison *k
 	return buf;
 }
 
-static const char *name_of(int subject)
+static const char *name_of(const struct plan *p, int subject)
 {
-	return subject >= 0 ? subjects[subject].name : "?";
+	return subject >= 0 ? p->noun->subjects[subject].name : subject == BASE_NONE ? "none" : "?";
 }
 
 static void print_ratio(const struct comparison *k, const struct outcome *o)
@@ -158,51 +66,66 @@ static void print_ratio(const struct comparison *k, const struct outcome *o)
 		snprintf(median, sizeof(median), "%.*f", digits, o->median);
 		snprintf(range, sizeof(range), "%.*f-%.*f", digits, o->low, digits, o->high);
 	}
-	printf(" %8s  %-11s  %-8s%-4s", median, range, target_text(target, k), o->verdict);
+	printf(" %8s  %-11s  %-8s %-4s", median, range, target_text(target, k), o->verdict);
+}
+
+/* Who owned the lock, and for how long, is asked of the mutex. Elsewhere an operation is a thing that takes its time. */
+static bool has_owners(const struct cell *c)
+{
+	return !c->op && (c->body == BODY_CONTENDED || c->body == BODY_TIMED);
 }
 
 static void print_costs(const struct cell *c, const struct result *r)
 {
-	char cpu[NUMBER_SIZE], run[NUMBER_SIZE];
-	bool is_contended = c->body == BODY_CONTENDED || c->body == BODY_TIMED;
-	double ops = r->sum.ops > 0 ? r->sum.ops : 1;
+	char cpu[NUMBER_SIZE], run[NUMBER_SIZE], time[NUMBER_SIZE];
+	double ops = r->sum.ops > 0 ? r->sum.ops : 1, rate = median_of(r, MEASURE_RATE);
 
 	printf("  %8s %7.3f", format_ns(cpu, r->sum.cpu_ns / ops), r->sum.switches / ops);
-	if (is_contended)
+	if (has_owners(c))
 		printf(" %7.3f %7s", r->sum.changes / ops, format_count(run, (double)r->longest_run));
+	else
+		printf(" %8s", rate > 0 ? format_ns(time, NSEC_PER_SEC / rate) : "-");
 }
 
-static void print_waits(const struct result *r)
+/* The tail that is looked at: writers are few. */
+static double tail(const struct cell *c)
 {
-	char p50[NUMBER_SIZE], p999[NUMBER_SIZE], longest[NUMBER_SIZE];
+	return c->flags & CELL_READERS ? 0.99 : 0.999;
+}
+
+static void print_waits(const struct cell *c, const struct result *r)
+{
+	char p50[NUMBER_SIZE], high[NUMBER_SIZE], longest[NUMBER_SIZE];
 
 	if (!r->wait_rounds)
 		return;
 	printf("  %8s %8s %8s", format_ns(p50, hist_quantile(&r->waits, 0.5)),
-	       format_ns(p999, hist_quantile(&r->waits, 0.999)), format_ns(longest, (double)r->waits.longest));
+	       format_ns(high, hist_quantile(&r->waits, tail(c))), format_ns(longest, (double)r->waits.longest));
 }
 
 /* One subject, and how it compares with the reference. */
-static void print_subject(const struct cell *c, const struct comparison *k, const struct outcome *o,
-			  const struct result *r)
+static void print_subject(const struct plan *p, const struct cell *c, const struct comparison *k,
+			  const struct outcome *o, const struct result *r)
 {
 	char rate[NUMBER_SIZE];
 
-	printf("  %-13s %8s", subjects[k->subject].name, format_count(rate, median_of(r, MEASURE_RATE)));
+	printf("  %-14s %8s", name_of(p, k->subject), format_count(rate, median_of(r, MEASURE_RATE)));
 	print_ratio(k, o);
 	print_costs(c, r);
-	print_waits(r);
+	print_waits(c, r);
 	putchar('\n');
 }
 
-static void print_comparison(const struct comparison *k, const struct outcome *o)
+static void print_comparison(const struct plan *p, const struct cell *c, const struct comparison *k,
+			     const struct outcome *o)
 {
-	char names[64];
+	char names[64], measure[64];
 
-	snprintf(names, sizeof(names), "%s : %s", name_of(k->subject), name_of(o->base));
-	printf("  %-22s", names);
+	snprintf(names, sizeof(names), "%s%s%s", name_of(p, k->subject), k->base == BASE_NONE ? "" : " : ",
+		 k->base == BASE_NONE ? "" : name_of(p, o->base));
+	printf("  %-23s", names);
 	print_ratio(k, o);
-	printf("  %s%s%s%s\n", measure_names[k->measure], k->base == BASE_BEST_PEER ? ", beside the best peer" : "",
+	printf("  %s%s%s%s\n", measure_text(measure, c, k), k->base == BASE_BEST_PEER ? ", beside the best peer" : "",
 	       o->why_not ? "; no verdict: " : "", o->why_not ? o->why_not : "");
 }
 
@@ -210,24 +133,45 @@ static const char *placement(const struct plan *p, const struct cell *c)
 {
 	if (c->flags & CELL_ONE_CPU)
 		return "one-cpu";
+	if (c->flags & CELL_TWO_CPUS)
+		return p->is_unpinned ? "two-cpus-unpinned" : "two-cpus";
 	return p->is_unpinned ? "unpinned" : "pinned";
 }
 
-static void print_cell_head(const struct plan *p, const struct cell *c, double cpus)
+static void print_load(const struct plan *p, const struct cell *c)
 {
 	char inside[NUMBER_SIZE], outside[NUMBER_SIZE];
+	bool is_section = c->body == BODY_CONTENDED || c->body == BODY_TIMED;
 
-	printf("\n%s: %u thread%s", c->name, c->threads, c->threads == 1 ? "" : "s");
+	printf("\n%s%s%s: %u thread%s", p->is_all ? p->noun->name : "", p->is_all ? " " : "", c->name, c->threads,
+	       c->threads == 1 ? "" : "s");
+	if (c->load)
+		printf(", %s", c->load);
 	if (c->flags & CELL_HOG)
 		printf(", one of them %s inside and never outside; the others", format_ns(inside, HOG_NS));
-	if (c->body == BODY_CONTENDED || c->body == BODY_TIMED)
+	if (is_section && (!c->load || c->inside || c->outside))
 		printf("%s %s inside, %s outside", c->flags & CELL_HOG ? "" : ",", format_ns(inside, (double)c->inside),
 		       format_ns(outside, (double)c->outside));
+	if (c->op)
+		printf("; op: %s", c->op);
+}
+
+static void print_cell_head(const struct plan *p, const struct cell *c, const struct result *results, double cpus)
+{
+	bool has_waits = has_owners(c);
+
+	print_load(p, c);
 	printf("; %s; effective CPUs %.2f of %u\n", placement(p, c), cpus, p->cpus->n);
-	printf("  %-13s %8s %8s  %-11s  %-12s  %8s %7s", "lock", "ops/s", ":pthread", "5-95 %", "must", "CPU/op",
+	printf("  %-14s %8s %8s  %-11s  %-13s  %8s %7s", "lock", "ops/s", ":pthread", "5-95 %", "must", "CPU/op",
 	       "csw/op");
-	if (c->body == BODY_CONTENDED || c->body == BODY_TIMED)
-		printf(" %7s %7s  %8s %8s %8s", "change", "run", "wait p50", "p99.9", "longest");
+	if (has_owners(c))
+		printf(" %7s %7s", "change", "run");
+	else
+		printf(" %8s", "time/op");
+	for (unsigned int i = 0; p->noun->subjects[i].name; i++)
+		has_waits |= results[i].wait_rounds > 0;
+	if (has_waits)
+		printf("  %8s %8s %8s", "wait p50", c->flags & CELL_READERS ? "p99" : "p99.9", "longest");
 	putchar('\n');
 }
 
@@ -236,7 +180,7 @@ static void print_cell_head(const struct plan *p, const struct cell *c, double c
 static const char csv_header[] =
 	"cell,threads,inside_ns,outside_ns,placement,lock,base,measure,rounds,slice_ms,ratio,ratio_p5,ratio_p95,"
 	"relation,target,verdict,ops_per_s,cpu_ns_per_op,switches_per_op,changes_per_op,longest_run,"
-	"wait_p50_ns,wait_p99_ns,wait_p999_ns,wait_longest_ns,effective_cpus";
+	"wait_p50_ns,wait_p99_ns,wait_p999_ns,wait_longest_ns,effective_cpus,noun";
 
 static void csv_waits(const struct result *r)
 {
@@ -251,11 +195,12 @@ static void csv_waits(const struct result *r)
 static void csv_row(const struct plan *p, const struct cell *c, const struct comparison *k, const struct outcome *o,
 		    const struct result *r, double cpus)
 {
-	static const char *const measures[] = { "rate", "handoff", "wait_p999", "wait_longest" };
+	static const char *const measures[] = { "rate",   "handoff",  "cpu",       "switches",
+						"passed", "wait_p99", "wait_p999", "wait_longest" };
 	double slice_ms = (double)p->slice / 1e6 * (c->stretch ? c->stretch : 1), ops = r->sum.ops > 0 ? r->sum.ops : 1;
 
 	printf("%s,%u,%ld,%ld,%s,%s,%s,%s,%u,%g", c->name, c->threads, c->inside, c->outside, placement(p, c),
-	       name_of(k->subject), name_of(o->base), measures[k->measure], o->rounds, slice_ms);
+	       name_of(p, k->subject), name_of(p, o->base), measures[k->measure], o->rounds, slice_ms);
 	if (o->rounds)
 		printf(",%.4f,%.4f,%.4f", o->median, o->low, o->high);
 	else
@@ -267,19 +212,22 @@ static void csv_row(const struct plan *p, const struct cell *c, const struct com
 	printf(",%.0f,%.2f,%.5f,%.5f,%lu", median_of(r, MEASURE_RATE), r->sum.cpu_ns / ops, r->sum.switches / ops,
 	       r->sum.changes / ops, r->longest_run);
 	csv_waits(r);
-	printf(",%.2f\n", cpus);
+	printf(",%.2f,%s\n", cpus, p->noun->name);
 }
 
 /* ---------------------------------------------------------------- all of it */
 
-static bool has_subject(const struct comparison *k, const struct result *results)
+/* What has a target is not passed over because the base is missing: the line says why there is no verdict. */
+static bool is_worth_a_line(const struct comparison *k, const struct result *results, bool is_subject)
 {
-	return k->subject >= 0 && results[k->subject].is_measured;
+	if (k->subject < 0 || !results[k->subject].is_measured)
+		return false;
+	return is_subject || k->target != 0 || k->base == BASE_NONE || (k->base >= 0 && results[k->base].is_measured);
 }
 
-static void note_noise(const struct comparison *k, const struct outcome *o, struct verdicts *v)
+static void note_noise(const char *subject, const struct outcome *o, struct verdicts *v)
 {
-	if (strcmp(subjects[k->subject].name, "pthread-2") || !o->rounds)
+	if (strcmp(subject, "pthread-2") || !o->rounds)
 		return;
 	if (v->noise_low == 0 || o->median < v->noise_low)
 		v->noise_low = o->median;
@@ -287,30 +235,36 @@ static void note_noise(const struct comparison *k, const struct outcome *o, stru
 		v->noise_high = o->median;
 }
 
+static void report_comparison(const struct plan *p, const struct cell *c, const struct comparison *k, bool is_subject,
+			      const struct result *results, double cpus, struct verdicts *v)
+{
+	struct outcome o = comparison_judge(k, results, p, cpus);
+	const struct result *r = &results[k->subject];
+
+	count(&o, v);
+	if (p->is_csv)
+		csv_row(p, c, k, &o, r, cpus);
+	else if (is_subject)
+		print_subject(p, c, k, &o, r);
+	else
+		print_comparison(p, c, k, &o);
+	if (is_subject)
+		note_noise(name_of(p, k->subject), &o, v);
+}
+
 void report_cell(const struct plan *p, const struct cell *c, const struct result *results, double cpus,
 		 struct verdicts *v)
 {
 	struct comparison all[COMPARISONS_MAX];
-	unsigned int n = cell_comparisons(c, p->cpus->n, all);
+	unsigned int n = cell_comparisons(p->noun, c, p->cpus->n, all), subjects = subject_count(p->noun);
 
 	if (v->cpus_low == 0 || cpus < v->cpus_low)
 		v->cpus_low = cpus;
 	if (!p->is_csv)
-		print_cell_head(p, c, cpus);
+		print_cell_head(p, c, results, cpus);
 	for (unsigned int i = 0; i < n; i++) {
-		struct outcome o;
-
-		if (!has_subject(&all[i], results))
-			continue;
-		o = judge(&all[i], results, p, cpus);
-		count(&o, v);
-		note_noise(&all[i], &o, v);
-		if (p->is_csv)
-			csv_row(p, c, &all[i], &o, &results[all[i].subject], cpus);
-		else if (i < subject_count)
-			print_subject(c, &all[i], &o, &results[all[i].subject]);
-		else
-			print_comparison(&all[i], &o);
+		if (is_worth_a_line(&all[i], results, i < subjects))
+			report_comparison(p, c, &all[i], i < subjects, results, cpus, v);
 	}
 	fflush(stdout);
 }

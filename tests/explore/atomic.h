@@ -16,7 +16,6 @@
 enum nl_outcome x_wait(uint32_t *p, nlock_attr_t attr, uint32_t expected, uint32_t lane, const struct nl_deadline *d,
 		       struct x_site *s);
 int x_wake(uint32_t *p, nlock_attr_t attr, int n, uint32_t lanes, struct x_site *s);
-int x_requeue(uint32_t *p, uint32_t *to, nlock_attr_t attr, uint32_t expected, int wake, int move, struct x_site *s);
 bool x_enter(uint32_t *p, nlock_attr_t attr, uint32_t *seen, uint32_t v, struct x_site *s);
 bool x_is_foreign(const uint32_t *p, nlock_attr_t attr, struct x_site *s);
 bool x_adopt(uint32_t *p, uint32_t *seen, uint32_t v, struct x_site *s);
@@ -24,7 +23,6 @@ bool x_adopt(uint32_t *p, uint32_t *seen, uint32_t v, struct x_site *s);
 #define nl_load_rlx(p)       x_load(p, sizeof(*(p)), X_SITE("load " #p, X_RLX))
 #define nl_load_acq(p)       x_load(p, sizeof(*(p)), X_SITE("load " #p, X_ACQ))
 #define nl_store_rlx(p, v)   x_store(p, sizeof(*(p)), v, X_SITE("store " #p, X_RLX))
-#define nl_store_rel(p, v)   x_store(p, sizeof(*(p)), v, X_SITE("store " #p, X_REL))
 #define nl_fresh_rlx(p)      x_add(p, sizeof(*(p)), 0, X_SITE("fresh " #p, X_RLX))
 #define nl_load16_rlx(p)     nl_load_rlx(p)
 #define nl_store16_rlx(p, v) nl_store_rlx(p, v)
@@ -33,8 +31,6 @@ bool x_adopt(uint32_t *p, uint32_t *seen, uint32_t v, struct x_site *s);
 #define nl_cas_acq(p, seen, v) x_cas(p, seen, v, X_SITE("cas " #v, X_ACQ))
 #define nl_cas_rel(p, seen, v) x_cas(p, seen, v, X_SITE("cas " #v, X_REL))
 
-#define nl_cas_acqrel(p, seen, v) x_cas(p, seen, v, X_SITE("cas " #v, X_ACQ_REL))
-#define nl_add_rlx(p, n)          x_add(p, sizeof(*(p)), n, X_SITE("add " #p, X_RLX))
 #define nl_add_rel(p, n)          x_add(p, sizeof(*(p)), n, X_SITE("add " #p, X_REL))
 #define nl_add_acqrel(p, n)       x_add(p, sizeof(*(p)), n, X_SITE("add " #p, X_ACQ_REL))
 
@@ -53,8 +49,6 @@ bool x_adopt(uint32_t *p, uint32_t *seen, uint32_t v, struct x_site *s);
 
 #define nl_wait(p, attr, expected, lane, d) x_wait(p, attr, expected, lane, d, X_SITE("wait " #lane, X_RLX))
 #define nl_wake(p, attr, n, lanes)          x_wake(p, attr, n, lanes, X_SITE("wake " #lanes, X_RLX))
-#define nl_requeue(p, to, attr, expected, wake, move) \
-	x_requeue(p, to, attr, expected, wake, move, X_SITE("requeue " #p, X_RLX))
 #define nl_wait_enter(p, attr, seen, v)     x_enter(p, attr, seen, v, X_SITE("enter " #v, X_RLX))
 #define nl_wait_is_foreign(p, attr)         x_is_foreign(p, attr, X_SITE("is foreign?", X_RLX))
 #define nl_wait_adopt(p, seen, v)           x_adopt(p, seen, v, X_SITE("adopt " #v, X_RLX))

@@ -152,42 +152,6 @@ int x_wake(uint32_t *p, nlock_attr_t attr, int n, uint32_t lanes, struct x_site 
 	return k;
 }
 
-/* The comparison is a wait's. What the caller knows of either word becomes known to later comparisons, as by a wake. */
-int x_requeue(uint32_t *p, uint32_t *to, nlock_attr_t attr, uint32_t expected, int wake, int move, struct x_site *s)
-{
-	struct word *l, *l2;
-	int k = 0, i, t;
-
-	x_meet(s);
-	check_attr(attr, s);
-	x_step();
-	enter_kernel("requeue");
-	l = x_live_word(p, sizeof(*p), s);
-	l2 = x_live_word(to, sizeof(*to), s);
-	publish(l);
-	i = x_pick(l, l->published, NULL, false);
-	x_see(l, i);
-	publish(l2);
-	if (x_history[l - w.word][i].pair.value != expected) {
-		x_trace(s, "%#x: the word is %#x", expected, x_history[l - w.word][i].pair.value);
-		x_learn(1);
-		return -EAGAIN;
-	}
-	for (; k < wake && (t = take(p, 0, NL_LANE_ALL)); k++)
-		x_trace(s, "wakes T%d", t);
-	for (i = 0; i < w.sleepers && move; i++) {
-		struct thread *sleeper = &w.thread[w.queue[i]];
-
-		if (sleeper->address != p)
-			continue;
-		x_trace(s, "moves T%d", w.queue[i]);
-		sleeper->address = to;
-		move--, k++;
-	}
-	x_learn(2 + (uint64_t)k);
-	return k;
-}
-
 /* Under PLACE_FIRST the first waiter's node, whichever that is. */
 bool x_enter(uint32_t *p, nlock_attr_t attr, uint32_t *seen, uint32_t v, struct x_site *s)
 {

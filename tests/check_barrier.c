@@ -130,7 +130,7 @@ ROW_TEST(many_threads_meet_again_and_again)
 	static const int sizes[] = { 3, 5, 16, MOST };
 
 	for (int i = 0; i < COUNT(sizes); i++)
-		rounds_of_threads(row, sizes[i], harness_rounds(600, 200000) / sizes[i]);
+		rounds_of_threads(row, sizes[i], harness_rounds(600 / sizes[i], 500000));
 }
 
 ROW_TEST(processes_meet_again_and_again)

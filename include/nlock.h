@@ -208,8 +208,7 @@ typedef struct nlock_cond {
 	uint64_t state __attribute__((aligned(8)));  /* private; who waits, who is about to leave */
 	uint32_t gate, node;                         /* private; where waiters sleep */
 	nlock_attr_t attr;                           /* private; constant after init */
-	uint32_t spare;                              /* private */
-	uint64_t lock;                               /* private; which mutex waiters have given up */
+	uint16_t luck, spare;                        /* private; luck: a hint */
 } nlock_cond_t;
 
 /* All bytes zero: nobody waits, default attributes. */
@@ -225,12 +224,11 @@ NLOCK_API NLOCK_MUST_CHECK int nlock_cond_init(nlock_cond_t *c, nlock_attr_t att
 
 /* Ends the life of *c: 0, or EBUSY if somebody is blocked (then it stays as it is; it never waits for a blocked thread).
  * Allowed as soon as nobody is blocked and nobody will wait again, in particular right after a broadcast, with or without
- * the lock: it waits for those that have been released, or are still inside a signal or broadcast, to let go of *c, and wakes
- * those of them that sleep. None of them needs a lock for that. One thread calls it. Nothing is freed.
+ * the lock: it waits for those that have been released, or are still inside a signal or broadcast, to let go of *c. They
+ * all run, none of them needs a lock for that. One thread calls it. Nothing is freed.
  *
  * When may the memory go? After destroy has returned 0, or when every call on *c has returned. Under NODE and FIRST:
- * only when every call on *c has returned, because a last wake call may read the object. (A released thread may still make a
- * wake call with the address; as with the mutex that is harmless.)
+ * only when every call on *c has returned, because a last wake call may read the object.
  * The locks are not touched by destroy, and a released thread takes its lock after it has let go of *c. */
 NLOCK_API int nlock_cond_destroy(nlock_cond_t *c);
 
@@ -258,8 +256,7 @@ NLOCK_API NLOCK_MUST_CHECK int nlock_cond_wait_until(nlock_cond_t *c, nlock_mute
  * be called from a signal handler that may have interrupted a call on the same object. */
 NLOCK_API int nlock_cond_signal(nlock_cond_t *c);
 
-/* Releases all threads that are blocked. 0, always. If there are more than can run at once, and all gave up the same mutex, it wakes
- * only a few, and each of the released wakes another one when it has got the mutex (private objects, placement HASH). A thread that waits again at once has nothing to do with this broadcast
+/* Releases all threads that are blocked. 0, always. A thread that waits again at once has nothing to do with this broadcast
  * any more, and takes nobody's place in it. */
 NLOCK_API int nlock_cond_broadcast(nlock_cond_t *c);
 
@@ -373,7 +370,8 @@ typedef struct nlock_barrier {
 	uint32_t gate, node;                         /* private; where threads sleep */
 	nlock_attr_t attr;                           /* private; constant after init */
 	uint32_t count;                              /* private; constant after init */
-	uint32_t left, spare;                        /* private; who has left, where destroy sleeps */
+	uint32_t left;                               /* private; who has left, where destroy sleeps */
+	uint16_t luck, spare;                        /* private; luck: a hint */
 } nlock_barrier_t;
 
 #define NLOCK_BARRIER_SERIAL (-1) /* what one thread of each round gets from nlock_barrier_wait */
@@ -382,7 +380,7 @@ typedef struct nlock_barrier {
 /* Static initialiser, with the default attributes, for n threads: a constant expression from 1 to NLOCK_BARRIER_COUNT_MAX, else it
  * does not compile. Memory that is all zero is a barrier that has not been told for how many: nlock_barrier_wait says EINVAL. */
 #define NLOCK_BARRIER_INIT(n) \
-	{ 0, 0, 0, 0, (n) + 0u * sizeof(char[(n) >= 1 && (n) <= NLOCK_BARRIER_COUNT_MAX ? 1 : -1]), 0, 0 }
+	{ 0, 0, 0, 0, (n) + 0u * sizeof(char[(n) >= 1 && (n) <= NLOCK_BARRIER_COUNT_MAX ? 1 : -1]), 0, 0, 0 }
 
 /* Makes *b a barrier for `count` threads. Reads nothing of what was there before. Nobody may be using *b.
  *   EINVAL   count is 0, or more than NLOCK_BARRIER_COUNT_MAX; attr is not a valid word, or has a hand-off: nothing is handed

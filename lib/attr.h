@@ -52,12 +52,6 @@ static inline nlock_attr_t nl_attr_unplaced(nlock_attr_t a)
 	return a & A_SHARED;
 }
 
-/* May a wake be made with the address alone, when the object may be gone, and does an address mean the same to all who use it? */
-static inline bool nl_attr_may_wake_late(nlock_attr_t a)
-{
-	return !(a & (A_PLACE | A_SHARED));
-}
-
 /* Does it ask for another hand-off than the default? Where nothing is handed over, that is refused. */
 static inline bool nl_attr_has_handoff(nlock_attr_t a)
 {

@@ -175,13 +175,17 @@ static bool lie_down(nlock_barrier_t *b, uint32_t gate)
 }
 
 /* Those that are missing may all be running now: worth watching for a moment. */
-static void watch(const nlock_barrier_t *b, uint32_t round)
+static void watch(nlock_barrier_t *b, uint32_t round)
 {
 	struct nl_spin spin;
+	bool has_paid;
 
+	if (!nl_watch_try(&b->luck))
+		return;
 	nl_spin_start(&spin, NL_SPIN_NEAR);
-	while (!is_over(nl_load_rlx(&b->gate), round) && nl_spin_more(&spin))
+	while (!(has_paid = is_over(nl_load_rlx(&b->gate), round)) && nl_spin_more(&spin))
 		;
+	nl_watch_tell(&b->luck, has_paid);
 }
 
 static void wait_for(nlock_barrier_t *b, uint32_t round)
@@ -218,7 +222,7 @@ int nlock_barrier_init(nlock_barrier_t *b, uint32_t count, nlock_attr_t attr)
 		return -rc;
 	b->attr = attr;
 	b->count = count;
-	b->spare = 0;
+	b->luck = b->spare = 0;
 	nl_store64_rlx(&b->state, 0);
 	nl_store_rlx(&b->gate, 0);
 	nl_store_rlx(&b->left, 0);

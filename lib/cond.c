@@ -19,24 +19,19 @@
  *                        waiting + inside is exact: the number of threads that will look at the object again. So 22 bits
  *                        are enough: Linux has no more threads. Which of the two a thread is counted by is not its own:
  *                        the one count or the other goes down by one when somebody leaves
- *     calling    6 bits  of the callers, those whose wake of one has still to come
- *     moving     6 bits  of all inside, those who release all and whose wake of all has still to come. Once at its maximum
+ *     calling    8 bits  of the callers, those whose wake of one has still to come
+ *     moving     8 bits  of all inside, those who release all and whose wake of all has still to come. Once at its maximum
  *                        it stays there until nobody is counted
  *     WATCHED            the only thread that is counted watches the gate and cannot sleep before this is clear. Set only by
  *                        that thread, as it registers
  *     TOLD               the watcher has been released, and nobody will wake it. Set only on WATCHED, which goes; cleared
  *                        by the watcher alone, as it leaves, and there is no other watcher before that
  *     LEAVING            destroy waits for the last one inside
- *     SETTING            whoever registered when nobody was counted is about to say in `lock` which mutex it is
- *     MIXED              of those counted, somebody gave up another lock than `lock` says, or may have
- *     CHAIN              the gate has released all, but only some were woken: the others wake each other
- *                        MIXED and CHAIN go when nobody is counted
  *     TURN               changes when a forked child forgets the threads of its parent; else constant
  *     At rest: nothing but TURN.
  *   gate     32 bits, on which waiters sleep, in the back lane, and destroy, in the front lane
  *     G_OUT              the last one inside has left, and destroy may return
  *     the rest           goes up by one when all who are registered are released
- *   lock     64 bits: the distance to the mutex. Changes only under SETTING
  *
  * Transitions
  *   T1   waiting+1               enter       a waiter that holds the mutex, after it has read the gate. Alone: WATCHED,
@@ -58,9 +53,6 @@
  *   T8   WATCHED cleared         watch       the watcher, before it sleeps. If it is TOLD it does not
  *   T9   LEAVING set             destroy     nobody waits, somebody is inside
  *   T10  gate+OUT                leave       whoever left last, if LEAVING; then wakes the front lane
- *   T12  T3 with CHAIN           release     broadcast to more than can run at once, who have given up the same mutex: wakes as
- *                                            many as there are CPUs
- *   T13  SETTING, MIXED          name_lock   a waiter, right after T1
  *   T11  all counts = 0          adopt       a forked child: TURN changes, then the gate's mark
  *
  * Who is released
@@ -85,21 +77,10 @@
  *   destroy sleeps on a gate that does not say OUT. Whoever makes `inside` zero sees LEAVING, or destroy sees the zero.
  *   A stray wake makes a waiter leave: a wake-up for nothing. T5 keeps the sum right.
  *
- * The chain
- *   To wake all at once makes them fight for one mutex. Under CHAIN each that has been woken wakes one more when it has the
- *   mutex: so the next one's way from sleep to the mutex overlaps with this one's section. Nobody is moved to another queue:
- *   the wake is made with the address of the gate, after *c has been left, so only for placement HASH, PRIVATE.
- *   A released thread that still sleeps is counted as inside, so CHAIN stays; it was asleep when the gate moved, so a wake that
- *   finds nobody proves that there is none. Each wake that finds somebody is passed on by that thread: at once, if it was
- *   not one of those that the gate released (a later arrival that the kernel had put in front); else when it has the
- *   mutex, which the sleepers need too: all named the same (not MIXED). A deadline or an interruption makes one more.
- *   A signal under CHAIN could find such a sleeper in place of a blocked thread: it releases all, and wakes all. destroy wakes
- *   all, and so does whoever leaves under LEAVING, lest a mover comes later: they let go of *c, and need no mutex for that.
- *
  * Limits
  *   gate: 31 bits. A waiter that is kept from running between reading the gate and sleeping, while all are released
  *   exactly 2^31 times or a multiple, each time with somebody waiting, is not released by the last of these.
- *   calling: at 63 a signal releases all. moving: at 63 every signal does, until nobody is inside.
+ *   calling: at 255 a signal releases all. moving: at 255 every signal does, until nobody is inside.
  *
  * Orders
  *   A1  enter: load acquire      pairs with A4: who reads the gate after T3 registers after T3, and is not counted by it
@@ -112,10 +93,6 @@
  *   A7  leave: CAS acquire       the last one takes with it what all others did, and hands it on by A8
  *   A8  leave: add release       pairs with A9
  *   A9  destroy: load acquire    see A8
- *   A10 name_lock: CAS release   pairs with A11: who registers next sees the name
- *   A11 enter: CAS acquire       see A10
- *   A10 survives the sweep: who reads an older name says MIXED, unless that name of an earlier time is its own, while the
- *   first of this time has another mutex. Nothing that small explores so many waits.
  *   A1 survives the sweep, and so
  *   A4 survives the sweep: without them the gate might be read after a T3 that counts the later registration, which takes
  *   a load that foresees a store (load buffering). The explorer makes no such executions; the language allows them.
@@ -137,8 +114,21 @@
 #include <limits.h>
 #include <nlock.h>
 
-_Static_assert(sizeof(nlock_cond_t) == 32 && _Alignof(nlock_cond_t) == 8, "the size is ABI");
+_Static_assert(sizeof(nlock_cond_t) == 24 && _Alignof(nlock_cond_t) == 8, "the size is ABI");
 _Static_assert(offsetof(nlock_cond_t, node) == 12, "the kernel reads the node right after the gate");
+
+#define C_WAITER  ((uint64_t)1)       /* one waiting */
+#define C_INSIDE  ((uint64_t)1 << 22) /* one inside */
+#define C_CALL    ((uint64_t)1 << 44) /* one calling */
+#define C_MOVE    ((uint64_t)1 << 52) /* one moving */
+#define C_WATCHED ((uint64_t)1 << 60)
+#define C_TOLD    ((uint64_t)1 << 61)
+#define C_LEAVING ((uint64_t)1 << 62)
+#define C_TURN    ((uint64_t)1 << 63)
+#define C_WAITING (C_INSIDE - C_WAITER)
+#define C_COUNTS  (C_CALL - C_WAITER)
+#define C_CALLING (C_MOVE - C_CALL)
+#define C_MOVING  (C_WATCHED - C_MOVE)
 
 #define G_OUT 1u
 #define G_ONE 2u
@@ -179,7 +169,7 @@ static uint64_t without(uint64_t s, uint64_t mine)
 	s -= mine & (C_CALLING | C_MOVING);
 	s &= ~(mine & (C_WATCHED | C_TOLD));
 	s -= s & (C_COUNTS - C_WAITING) ? C_INSIDE : C_WAITER;
-	return s & C_COUNTS ? s : s & ~(C_MOVING | C_CHAIN | C_MIXED);
+	return s & C_COUNTS ? s : s & ~C_MOVING;
 }
 
 /* T11, if need be. Returns the state. A thread registers only after the mark is its own process's, set by itself or seen:
@@ -200,8 +190,8 @@ static uint64_t adopt(nlock_cond_t *c)
 	}
 }
 
-/* T5, T6, T10: the last look at the object, unless destroy waits for it. Returns the state that is left. */
-static uint64_t leave(nlock_cond_t *c, uint64_t mine)
+/* T5, T6, T10: the last look at the object, unless destroy waits for it. */
+static void leave(nlock_cond_t *c, uint64_t mine)
 {
 	const nlock_attr_t attr = c->attr;
 	uint64_t s = nl_load64_rlx(&c->state), v;
@@ -209,23 +199,20 @@ static uint64_t leave(nlock_cond_t *c, uint64_t mine)
 	do {
 		v = without(s, mine);
 	} while (!nl_cas64_acqrel(&c->state, &s, v)); /* A5, A7 */
-	if ((v & C_LEAVING) && !(v & C_COUNTS)) {
-		nl_add_rel(&c->gate, G_OUT); /* A8 */
-		nl_wake(&c->gate, attr, 1, NL_LANE_FRONT);
-	} else if ((v & C_LEAVING) && (v & C_CHAIN)) {
-		nl_wake(&c->gate, attr, INT_MAX, NL_LANE_BACK);
-	}
-	return v;
+	if (!(v & C_LEAVING) || (v & C_COUNTS))
+		return;
+	nl_add_rel(&c->gate, G_OUT); /* A8 */
+	nl_wake(&c->gate, attr, 1, NL_LANE_FRONT);
 }
 
 /* ---------------------------------------------------------------- releasing */
 
 /* The second half of T3 and T4. */
-static void move_gate(nlock_cond_t *c, int wakes)
+static void move_gate(nlock_cond_t *c, bool may_sleep)
 {
 	nl_add_rel(&c->gate, G_ONE); /* A4 */
-	if (wakes)
-		nl_wake(&c->gate, c->attr, wakes, NL_LANE_BACK);
+	if (may_sleep)
+		nl_wake(&c->gate, c->attr, INT_MAX, NL_LANE_BACK);
 }
 
 /* T4. The caller is inside. Returns what it must leave with, besides. */
@@ -237,21 +224,14 @@ static uint64_t release_rest(nlock_cond_t *c)
 		if (is_alone(s))
 			return 0;
 	} while (!nl_cas64_rlx(&c->state, &s, all_released(s)));
-	move_gate(c, INT_MAX);
+	move_gate(c, true);
 	return C_MOVE;
 }
 
-/* T12: is it better to wake as many as can run, and let each wake another when it has the mutex? */
-static bool may_chain(const nlock_cond_t *c, uint64_t s)
-{
-	return nl_attr_may_wake_late(c->attr) && !(s & (C_CHAIN | C_MIXED | C_SETTING)) && waiting(s) > nl_wait_cpus();
-}
-
-/* T3, T12 */
+/* T3 */
 static int release(nlock_cond_t *c, uint64_t s)
 {
 	uint64_t v;
-	int wakes;
 
 	do {
 		if (has_nobody(s))
@@ -259,13 +239,8 @@ static int release(nlock_cond_t *c, uint64_t s)
 		v = all_released(s) + C_INSIDE;
 		if (s & C_WATCHED)
 			v ^= C_WATCHED | C_TOLD;
-		wakes = s & C_WATCHED ? 0 : INT_MAX;
-		if (may_chain(c, s)) {
-			v |= C_CHAIN;
-			wakes = (int)nl_wait_cpus();
-		}
 	} while (!nl_cas64_rlx(&c->state, &s, v));
-	move_gate(c, wakes);
+	move_gate(c, !(s & C_WATCHED));
 	leave(c, C_MOVE);
 	return 0;
 }
@@ -278,7 +253,7 @@ static __attribute__((noinline, cold)) int signal_slow(nlock_cond_t *c)
 	do {
 		if (has_nobody(s))
 			return 0;
-		if ((s & (C_WATCHED | C_MOVING | C_CHAIN)) || is_full(s, C_CALLING))
+		if ((s & (C_WATCHED | C_MOVING)) || is_full(s, C_CALLING))
 			return release(c, s);
 		v = s + C_CALL + C_INSIDE;
 		if (waiting(s))
@@ -292,43 +267,18 @@ static __attribute__((noinline, cold)) int signal_slow(nlock_cond_t *c)
 
 /* ---------------------------------------------------------------- waiting */
 
-static void set_flags(nlock_cond_t *c, uint64_t on, uint64_t off)
-{
-	uint64_t s = nl_load64_rlx(&c->state);
-
-	while (!nl_cas64_rel(&c->state, &s, (s | on) & ~off)) /* A10 */
-		;
-}
-
-/* T13: the first one says which mutex it is; who has another, or comes while that is being said, says MIXED. While anybody is
- * counted it cannot change. */
-static void name_lock(nlock_cond_t *c, uint64_t s, const nlock_mutex_t *m)
-{
-	const uint64_t name = (uintptr_t)m - (uintptr_t)c;
-
-	if (!(s & C_COUNTS)) {
-		nl_store64_rlx(&c->lock, name);
-		set_flags(c, m ? 0 : C_MIXED, C_SETTING);
-	} else if (!m || (s & C_SETTING) || nl_load64_rlx(&c->lock) != name) {
-		set_flags(c, C_MIXED, 0);
-	}
-}
-
 /* T1 */
-void nl_cond_enter(nlock_cond_t *c, struct nl_cond_waiter *self, const nlock_mutex_t *m)
+void nl_cond_enter(nlock_cond_t *c, struct nl_cond_waiter *self)
 {
 	uint64_t s = adopt(c), v;
 
 	self->gate = nl_load_acq(&c->gate); /* A1 */
 	do {
-		self->watches = !(s & C_COUNTS) && !self->is_late && nl_watch_ns();
+		self->watches = !(s & C_COUNTS) && !self->is_late && nl_watch_try(&c->luck);
 		v = (s & ~C_WATCHED) + C_WAITER;
 		if (self->watches)
 			v |= C_WATCHED;
-		if (!(s & C_COUNTS))
-			v |= C_SETTING;
-	} while (!nl_cas64_acqrel(&c->state, &s, v)); /* A2, A11 */
-	name_lock(c, s, m);
+	} while (!nl_cas64_rel(&c->state, &s, v)); /* A2 */
 	self->mine = v & C_WATCHED ? C_WATCHED | C_TOLD : 0;
 }
 
@@ -388,34 +338,29 @@ static int sleep_until_released(nlock_cond_t *c, struct nl_cond_waiter *self)
 
 int nl_cond_block(nlock_cond_t *c, struct nl_cond_waiter *self)
 {
-	const nlock_attr_t attr = c->attr;
-	bool is_one_of_them;
+	bool is_over = false;
 	int rc = 0;
 
-	if (!self->watches || !watch(c, self))
-		rc = sleep_until_released(c, self);
-	is_one_of_them = is_released(c, self);
-	self->wakes = leave(c, self->mine) & C_CHAIN;
-	if (self->wakes && !is_one_of_them) {
-		nl_wake(&c->gate, attr, 1, NL_LANE_BACK);
-		self->wakes = false;
+	if (self->watches) {
+		is_over = watch(c, self);
+		nl_watch_tell(&c->luck, is_over);
 	}
+	if (!is_over)
+		rc = sleep_until_released(c, self);
+	leave(c, self->mine);
 	return rc;
 }
 
 static int wait_with(nlock_cond_t *c, nlock_mutex_t *m, struct nl_cond_waiter *self)
 {
-	const nlock_attr_t attr = c->attr;
 	int rc;
 
 	if (!is_owned(nl_load_rlx(&m->word)))
 		return EPERM;
-	nl_cond_enter(c, self, m);
+	nl_cond_enter(c, self);
 	nlock_mutex_unlock(m);
 	rc = nl_cond_block(c, self);
 	nlock_mutex_lock(m);
-	if (self->wakes)
-		nl_wake(&c->gate, attr, 1, NL_LANE_BACK);
 	return rc;
 }
 
@@ -431,8 +376,7 @@ int nlock_cond_init(nlock_cond_t *c, nlock_attr_t attr)
 	if (rc)
 		return -rc;
 	c->attr = attr;
-	c->spare = 0;
-	c->lock = 0;
+	c->luck = c->spare = 0;
 	nl_store64_rlx(&c->state, 0);
 	nl_store_rlx(&c->gate, 0);
 	return 0;
@@ -450,8 +394,6 @@ int nlock_cond_destroy(nlock_cond_t *c)
 		if (!(s & C_COUNTS))
 			return 0;
 	} while (!nl_cas64_rlx(&c->state, &s, s | C_LEAVING));
-	if (s & C_CHAIN)
-		nl_wake(&c->gate, c->attr, INT_MAX, NL_LANE_BACK);
 	while (!((g = nl_load_acq(&c->gate)) & G_OUT)) /* A9 */
 		nl_wait(&c->gate, c->attr, g, NL_LANE_FRONT, NULL);
 	nl_store_rlx(&c->gate, g & ~G_OUT);

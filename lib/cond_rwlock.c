@@ -27,7 +27,7 @@ static int wait_with(nlock_cond_t *c, nlock_rwlock_t *rw, struct nl_cond_waiter 
 
 	if (!is_writer && !active(w))
 		return EPERM;
-	nl_cond_enter(c, self, NULL);
+	nl_cond_enter(c, self);
 	is_writer ? nlock_rwlock_wrunlock(rw) : nlock_rwlock_rdunlock(rw);
 	rc = nl_cond_block(c, self);
 	again = is_writer ? nlock_rwlock_wrlock(rw) : nlock_rwlock_rdlock(rw);

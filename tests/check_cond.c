@@ -26,7 +26,7 @@
 
 /* ---------------------------------------------------------------- a crew */
 
-enum task { WAIT, WAIT_AGAIN, WAIT_UNTIL, SIGNAL, BROADCAST, DESTROY, PRODUCE, CONSUME, LEAVE };
+enum task { WAIT, WAIT_TWICE, WAIT_UNTIL, SIGNAL, BROADCAST, DESTROY, PRODUCE, CONSUME, LEAVE };
 
 struct member {
 	sem_t go, done;
@@ -48,7 +48,6 @@ struct crew {
 	bool is_processes;
 	int n;
 	uint32_t came; /* guarded by m, as all that follows */
-	bool is_told;
 	uint16_t order[CREW_MAX];
 	uint64_t queue[4];
 	uint32_t head, tail, producers;
@@ -82,17 +81,6 @@ static int wait_once(struct member *w, bool is_timed)
 	if (rc2 != EBUSY)
 		return -2;
 	return nlock_mutex_unlock(&k->m) ? -3 : rc;
-}
-
-/* Until it is told, whatever it is woken for. */
-static int wait_again(struct member *w)
-{
-	struct crew *k = w->crew;
-	int rc = nlock_mutex_lock(&k->m);
-
-	while (!k->is_told && !rc)
-		rc = nlock_cond_wait(k->c, &k->m);
-	return rc | nlock_mutex_unlock(&k->m);
 }
 
 static bool is_full(const struct crew *k)
@@ -173,9 +161,9 @@ static int perform(struct member *w)
 	switch (w->task) {
 	case WAIT:
 		return wait_once(w, false);
-	case WAIT_AGAIN:
+	case WAIT_TWICE:
 		rc = wait_once(w, false);
-		return rc ? rc : wait_again(w);
+		return rc ? rc : wait_once(w, false);
 	case WAIT_UNTIL:
 		return wait_once(w, true);
 	case SIGNAL:
@@ -450,15 +438,12 @@ ROW_TEST(thread_that_waits_again_takes_nobodys_place_in_a_broadcast)
 	struct crew *k = meet_row(row, 8);
 
 	for (int i = 0; i < 8; i++)
-		park(k, i, i < 4 ? WAIT_AGAIN : WAIT);
+		park(k, i, i < 4 ? WAIT_TWICE : WAIT);
 	must_be(nlock_cond_broadcast(k->c), 0);
 	for (int i = 4; i < 8; i++)
 		is_back(k, i, 0);
 	for (int i = 0; i < 4; i++)
 		must(sees_asleep(k, i, &k->c->gate));
-	must_be(nlock_mutex_lock(&k->m), 0);
-	k->is_told = true;
-	must_be(nlock_mutex_unlock(&k->m), 0);
 	for (int i = 0; i < 4; i++)
 		must_be(nlock_cond_signal(k->c), 0);
 	for (int i = 0; i < 4; i++)
@@ -826,7 +811,7 @@ TEST(zeroed_memory_is_a_condition_variable)
 	nlock_cond_t c = NLOCK_COND_INIT;
 	struct crew *k = meet(0, 0, 2, false);
 
-	must_be(sizeof(c), 32);
+	must_be(sizeof(c), 24);
 	must(!memcmp(&c, &zero, sizeof(c)));
 	memset(k->c, 0, sizeof(*k->c));
 	all_at_once(k, true);

@@ -22,14 +22,11 @@ enum { A, B, C, D, E };
 #define WAITER  ((uint64_t)1)
 #define INSIDE  ((uint64_t)1 << 22)
 #define CALL    ((uint64_t)1 << 44)
-#define MOVE    ((uint64_t)1 << 50)
-#define WATCHED ((uint64_t)1 << 56)
-#define TOLD    ((uint64_t)1 << 57)
-#define LEAVING ((uint64_t)1 << 58)
-#define TURN    ((uint64_t)1 << 59)
-#define CHAIN   ((uint64_t)1 << 60)
-#define MIXED   ((uint64_t)1 << 61)
-#define SETTING ((uint64_t)1 << 62)
+#define MOVE    ((uint64_t)1 << 52)
+#define WATCHED ((uint64_t)1 << 60)
+#define TOLD    ((uint64_t)1 << 61)
+#define LEAVING ((uint64_t)1 << 62)
+#define TURN    ((uint64_t)1 << 63)
 #define OUT     1u
 #define STEP    2u
 
@@ -342,7 +339,7 @@ TEST(signal_that_finds_all_on_their_way_releases_all_of_them)
 
 TEST(broadcast_releases_sleepers_and_those_on_their_way)
 {
-	begin_with(NLOCK_SHARED); /* no chain */
+	begin();
 	parks(A, do_wait);
 	stops(B, do_wait, FK_BEFORE_WAIT);
 	parks(C, do_wait_until);
@@ -359,7 +356,7 @@ TEST(broadcast_releases_sleepers_and_those_on_their_way)
 
 TEST(b03_a_thread_that_waits_again_takes_nobodys_place)
 {
-	begin_with(NLOCK_SHARED); /* no chain */
+	begin();
 	parks(A, do_wait_twice);
 	parks(B, do_wait);
 	stops(C, do_wait, FK_BEFORE_WAIT);
@@ -710,7 +707,7 @@ TEST(b24_destroy_does_not_wait_for_one_that_is_blocked)
 
 TEST(b17_destroy_right_after_a_broadcast_waits_for_those_it_released)
 {
-	begin_with(NLOCK_SHARED); /* no chain */
+	begin();
 	parks(A, do_wait);
 	parks(B, do_wait);
 	must_be(nlock_cond_broadcast(c), 0);
@@ -811,7 +808,7 @@ TEST(rwlock_is_given_up_and_had_again_in_the_same_mode)
 	parks(A, do_read_and_wait);
 	parks(B, do_write_and_wait);
 	parks(C, do_read_and_wait);
-	state_is(MIXED + 3 * WAITER);
+	state_is(3 * WAITER);
 	must_be(nlock_rwlock_wrlock(&rw), 0);
 	must_be(nlock_cond_broadcast(c), 0);
 	must_be(nlock_rwlock_wrunlock(&rw), 0);
@@ -841,171 +838,6 @@ TEST(rwlock_that_nobody_holds_is_refused)
 	must_be(nlock_cond_wait_rwlock_until(c, &rw, CLOCK_BOOTTIME, &until), EINVAL);
 	must_be(nlock_rwlock_rdunlock(&rw), 0);
 	must_be(fk.n_calls, 0);
-	rest();
-}
-
-/* ---------------------------------------------------------------- T12, T13: the chain */
-
-TEST(b40_broadcast_wakes_as_many_as_can_run_and_each_wakes_the_next)
-{
-	begin();
-	for (int i = A; i <= D; i++)
-		parks(i, do_wait);
-	must_be(nlock_mutex_lock(&m), 0);
-	must_be(nlock_cond_broadcast(c), 0);
-	must_be(fk_last(FK_WAKE)->n, 1);
-	state_is(CHAIN + 4 * INSIDE);
-	must_be(nlock_mutex_unlock(&m), 0);
-	for (int i = A; i <= D; i++) {
-		is(i, FK_WOKEN);
-		must_be(fk_asleep(), D - i);
-		goes_and_ends(i, 0);
-	}
-	must_be(fk.n_wakes, 4);
-	rest();
-}
-
-TEST(broadcast_wakes_two_where_there_are_two_cpus)
-{
-	begin();
-	fk.watch_ns = 100;
-	fk.tick = 1000;
-	for (int i = A; i <= D; i++)
-		parks(i, do_wait);
-	must_be(nlock_cond_broadcast(c), 0);
-	must_be(fk_last(FK_WAKE)->n, 2);
-	is(B, FK_WOKEN);
-	is(C, FK_ASLEEP);
-	goes_and_ends(B, 0);
-	is(C, FK_WOKEN);
-	goes_and_ends(A, 0);
-	is(D, FK_WOKEN);
-	goes_and_ends(D, 0);
-	goes_and_ends(C, 0);
-	rest();
-}
-
-TEST(wake_is_passed_on_only_with_the_mutex)
-{
-	begin();
-	parks(A, do_wait);
-	parks(B, do_wait);
-	must_be(nlock_mutex_lock(&m), 0);
-	must_be(nlock_cond_broadcast(c), 0);
-	must_be(fk_go(A), FK_ASLEEP);
-	is(B, FK_ASLEEP);
-	must_be(nlock_mutex_unlock(&m), 0);
-	goes_and_ends(A, 0);
-	is(B, FK_WOKEN);
-	goes_and_ends(B, 0);
-	rest();
-}
-
-TEST(destroy_during_a_chain_needs_no_mutex)
-{
-	begin();
-	parks(A, do_wait);
-	parks(B, do_wait);
-	parks(C, do_wait);
-	must_be(nlock_mutex_lock(&m), 0);
-	must_be(nlock_cond_broadcast(c), 0);
-	parks(E, do_destroy);
-	for (int i = A; i <= C; i++) {
-		is(i, FK_WOKEN);
-		must_be(fk_go(i), FK_ASLEEP);
-	}
-	goes_and_ends(E, 0);
-	must_be(nlock_mutex_unlock(&m), 0);
-	for (int n = 0; n < 3; n++) {
-		int next = fk_state(A) == FK_WOKEN ? A : fk_state(B) == FK_WOKEN ? B : C;
-
-		goes_and_ends(next, 0);
-	}
-	rest();
-}
-
-/* The broadcast is about to wake those of its chain; destroy has woken all who slept before. */
-TEST(broadcast_that_leaves_after_destroy_has_begun_wakes_the_chain)
-{
-	begin();
-	parks(A, do_wait);
-	parks(B, do_wait);
-	parks(C, do_wait);
-	stops(D, do_broadcast, FK_AFTER_WAKE);
-	is(A, FK_WOKEN);
-	fk_stop_at(E, FK_BEFORE_WAKE);
-	must_be(fk_call(E, do_destroy, &m), FK_STOPPED);
-	goes_and_ends(D, 0);
-	is(B, FK_WOKEN);
-	is(C, FK_WOKEN);
-	must_be(fk_go(E), FK_ASLEEP);
-	goes_and_ends(A, 0);
-	goes_and_ends(B, 0);
-	goes_and_ends(C, 0);
-	goes_and_ends(E, 0);
-	rest();
-}
-
-TEST(b42_waiters_with_two_mutexes_are_all_woken)
-{
-	begin();
-	parks(A, do_wait);
-	must_be(fk_call(B, do_wait, &m2), FK_ASLEEP);
-	parks(C, do_wait);
-	must(c->state & MIXED);
-	must_be(nlock_cond_broadcast(c), 0);
-	for (int i = A; i <= C; i++)
-		is(i, FK_WOKEN);
-	for (int i = A; i <= C; i++)
-		goes_and_ends(i, 0);
-	rest();
-}
-
-TEST(late_arrival_that_gets_a_wake_of_the_chain_passes_it_on)
-{
-	begin();
-	parks(A, do_wait);
-	parks(B, do_wait);
-	must_be(nlock_cond_broadcast(c), 0);
-	parks(C, do_wait);
-	is(B, FK_ASLEEP);
-	must_be(nlock_mutex_lock(&m), 0);
-	must_be(fk_rouse(C, NL_WOKEN), FK_ASLEEP); /* for the mutex */
-	is(B, FK_WOKEN);
-	must_be(nlock_mutex_unlock(&m), 0);
-	goes_and_ends(C, 0);
-	goes_and_ends(A, 0);
-	goes_and_ends(B, 0);
-	rest();
-}
-
-TEST(signal_during_a_chain_is_not_taken_by_one_of_it)
-{
-	begin();
-	parks(A, do_wait);
-	parks(B, do_wait);
-	must_be(nlock_cond_broadcast(c), 0);
-	parks(C, do_wait);
-	must_be(nlock_cond_signal(c), 0);
-	is(B, FK_WOKEN);
-	is(C, FK_WOKEN);
-	goes_and_ends(C, 0);
-	goes_and_ends(A, 0);
-	goes_and_ends(B, 0);
-	rest();
-}
-
-TEST(deadline_in_a_chain_is_no_timeout)
-{
-	begin();
-	parks(A, do_wait);
-	parks(B, do_wait_until);
-	parks(C, do_wait);
-	must_be(nlock_cond_broadcast(c), 0);
-	is_roused_and_ends(B, NL_TIMEDOUT, 0);
-	is(C, FK_WOKEN);
-	goes_and_ends(A, 0);
-	goes_and_ends(C, 0);
 	rest();
 }
 
@@ -1044,14 +876,14 @@ TEST(b85_two_broadcasts_are_not_taken_for_none)
 /* As if so many others were in the middle of it. */
 TEST(signal_at_the_maximum_of_calls_releases_all)
 {
-	begin_with(NLOCK_SHARED); /* no chain */
+	begin();
 	parks(A, do_wait);
 	parks(B, do_wait);
-	c->state += 63 * (CALL + INSIDE);
+	c->state += 255 * (CALL + INSIDE);
 	must_be(nlock_cond_signal(c), 0);
 	is(A, FK_WOKEN);
 	is(B, FK_WOKEN);
-	c->state -= 63 * (CALL + INSIDE);
+	c->state -= 255 * (CALL + INSIDE);
 	state_is(2 * INSIDE);
 	goes_and_ends(A, 0);
 	goes_and_ends(B, 0);
@@ -1062,15 +894,15 @@ TEST(movers_at_their_maximum_stay_there_until_nobody_is_inside)
 {
 	begin();
 	parks(A, do_wait);
-	c->state += 62 * (MOVE + INSIDE);
+	c->state += 254 * (MOVE + INSIDE);
 	must_be(nlock_cond_broadcast(c), 0);
-	state_is(63 * MOVE + 63 * INSIDE);
-	c->state -= 62 * INSIDE;
+	state_is(255 * MOVE + 255 * INSIDE);
+	c->state -= 254 * INSIDE;
 	parks(B, do_wait);
 	goes_and_ends(A, 0);
 	must_be(nlock_cond_signal(c), 0);
 	is(B, FK_WOKEN);
-	state_is(63 * MOVE + INSIDE);
+	state_is(255 * MOVE + INSIDE);
 	goes_and_ends(B, 0);
 	rest();
 }
@@ -1082,10 +914,10 @@ TEST(waiters_at_their_maximum_carry_into_nothing)
 	begin();
 	c->state = most - 1;
 	parks(A, do_wait);
-	must_be(c->state & ~MIXED, most);
+	state_is(most);
 	c->state -= most - 1;
 	must_be(nlock_cond_broadcast(c), 0);
-	must_be(c->state & ~MIXED, INSIDE);
+	state_is(INSIDE);
 	goes_and_ends(A, 0);
 	rest();
 }
@@ -1175,15 +1007,6 @@ static const struct test tests[] = {
 	ONCE(rwlock_is_given_up_and_had_again_in_the_same_mode),
 	ONCE(writer_whose_deadline_passes_has_the_rwlock_again),
 	ONCE(rwlock_that_nobody_holds_is_refused),
-	ONCE(b40_broadcast_wakes_as_many_as_can_run_and_each_wakes_the_next),
-	ONCE(broadcast_wakes_two_where_there_are_two_cpus),
-	ONCE(wake_is_passed_on_only_with_the_mutex),
-	ONCE(destroy_during_a_chain_needs_no_mutex),
-	ONCE(broadcast_that_leaves_after_destroy_has_begun_wakes_the_chain),
-	ONCE(b42_waiters_with_two_mutexes_are_all_woken),
-	ONCE(late_arrival_that_gets_a_wake_of_the_chain_passes_it_on),
-	ONCE(signal_during_a_chain_is_not_taken_by_one_of_it),
-	ONCE(deadline_in_a_chain_is_no_timeout),
 	ONCE(b85_gate_that_wraps_releases_as_any_other),
 	ONCE(b85_two_broadcasts_are_not_taken_for_none),
 	ONCE(signal_at_the_maximum_of_calls_releases_all),

@@ -451,6 +451,26 @@ TEST(clock_of_the_library_is_the_monotonic_one)
 	must(before <= now && now <= after);
 }
 
+TEST(watching_in_vain_is_given_up_but_for_a_try_now_and_then)
+{
+	uint16_t luck = 0;
+	int tries = 0;
+
+	if (!nl_watch_ns())
+		cannot("one CPU: nobody watches");
+	while (nl_watch_try(&luck) && tries < 100) {
+		nl_watch_tell(&luck, false);
+		tries++;
+	}
+	must(tries >= 1 && tries < 10, "%d tries in vain", tries);
+	for (tries = 0; tries < 1000 && !nl_watch_try(&luck); tries++)
+		;
+	must(tries >= 10 && tries < 1000, "tried again after %d", tries);
+	nl_watch_tell(&luck, true);
+	must_be(luck, 0);
+	must(nl_watch_try(&luck));
+}
+
 TEST(nobody_watches_on_one_cpu)
 {
 	cpu_set_t set;
@@ -483,6 +503,7 @@ static const struct test tests[] = {
 	CORE_ONCE(features_are_what_raw_calls_find),
 	CORE_PLACE(features_do_not_change_with_use),
 	ONCE(clock_of_the_library_is_the_monotonic_one),
+	ONCE(watching_in_vain_is_given_up_but_for_a_try_now_and_then),
 	ONCE(nobody_watches_on_one_cpu),
 };
 

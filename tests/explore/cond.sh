@@ -33,12 +33,12 @@ hash gg p p -b1 -p2 -s1 need:told
 hash g g pp -e1 -b0 -p1 -s1
 hash g h pp -t1 -b0 -p1 -s1
 hash g h p P -t1 -b0 -p1 -s1 need:expired
-hash g g q q -b0 -p2 -s1 need:chained
+hash g g q q -b0 -p2 -s1 need:all
 hash h g q p -t1 -b0 -p1 -s1 need:spared
 hash t t ls ls -t1 -b0 -p1 -s1 need:expired need:sent
 hash t t lss -t1 -b0 -p1 -s2 need:sent
 hash t t ls ls t -b0 -p1 -s0 need:helped
-hash t t ls lb -t1 -b0 -p1 -s1 need:chained
+hash t t ls lb -t1 -b0 -p1 -s1 need:all
 hash t lb t -t1 -b0 -p2 -s1 need:mended
 hash g g g p p p -b0 -p1 -s0
 hash g g h pp p -t1 -b0 -p1 -s0
@@ -53,15 +53,6 @@ hash d E -b1 -e1 -p2 -s1 need:freed
 hash d d D -b0 -p2 -s1 need:freed need:out
 hash d d E -b0 -p2 -s0 need:freed need:out
 hash d d d D -b0 -p1 -s0 need:freed need:out
-hash d d o -b0 -e1 -p2 -s0 need:chained
-hash d d d O -b0 -p2 -s0 need:chained
-hash d d d o -w -b0 -p2 -s0 need:chained
-hash d d t O -t1 -b0 -p1 -s1 need:chained
-hash d d d E -b0 -p1 -s0 need:chained need:freed
-hash d d D -b0 -p3 -s0 need:chained need:freed
-hash d d o g p -b0 -p1 -s0 need:chained
-hash u dp K -t1 -b0 -p1 -s1
-hash u dp d K -t1 -b0 -p1 -s0
 hash x k -t1 -b0 need:freed
 hash x k -t1 -b1 -p3 -s2 need:freed
 hash t le ls -t1 -b0 -p2 -s1 need:busy
@@ -72,14 +63,14 @@ fork:3 g p -b0 need:adopted
 fork:3 g p -b1 need:adopted
 fork:800003 pg -b0 need:adopted
 fork:1 g h pp -t1 -b0 -p1 -s1 need:adopted
-fork:100000000000001 g g pp -b1 -p1 -s1 need:adopted
+fork:1000000000000001 g g pp -b1 -p1 -s1 need:adopted
 fork:1 sg p -b0 -p2 need:adopted
 fork:c00002 bg g pp -b0 -p1 -s1 need:adopted
 LIST
 	echo "node d D -b0 fails:life"
 	# Larger than can be exhausted: random priorities (PCT), the seed says which.
 	echo "hash ggg ghg gg ppp pPp pp -t1 -e1 -P4 -r15000 -S${SEED:-1} -b0"
-	echo "hash ggg ghg gg ppp pqp pp -t1 -e1 -P4 -r15000 -S${SEED:-1} -b1 need:chained"
+	echo "hash ggg ghg gg ppp pqp pp -t1 -e1 -P4 -r15000 -S${SEED:-1} -b1"
 	echo "hash t t t lsls lsls lb -t3 -e1 -P4 -r15000 -S${SEED:-1} -b0"
 	echo "hash dt dt d d D -t2 -e1 -P3 -r15000 -S${SEED:-1} -b1" | sed 's/ dt dt/ d d/'
 }
@@ -110,10 +101,10 @@ cond_faults() {
 signal wakes nobody@cond.c@s/if (!nl_wake(&c->gate, c->attr, 1, NL_LANE_BACK))/if (0)/@blocked@hash g p -b0
 signal whose wake found nobody leaves it at that@cond.c@/^static .*signal_slow/,/^}/s/		mine |= release_rest(c);/		;/@blocked@hash g p -b0
 gate is not moved@cond.c@/^static void move_gate/,/^}/s/nl_add_rel(&c->gate, G_ONE)/(void)0/@blocked@hash g q -b0
-those asleep are not woken@cond.c@/^static void move_gate/,/^}/s/if (wakes)/if (0)/@asleep@hash g q -b0
-broadcast wakes one and says so to nobody@cond.c@s/v |= C_CHAIN;/;/@asleep@hash d d o -b0 -p1 -s0
+those asleep are not woken@cond.c@/^static void move_gate/,/^}/s/if (may_sleep)/if (0)/@asleep@hash g q -b0
+broadcast wakes one@cond.c@s/c->attr, INT_MAX, NL_LANE_BACK/c->attr, 1, NL_LANE_BACK/@asleep@hash d d o -b0 -p1 -s0
 gate is read after the mutex is given up@cond.c@s/	nlock_mutex_unlock(m);/&\n	self->gate = nl_load_acq(\&c->gate);/@asleep@hash g p -b0
-waiter registers after it has given the mutex up@cond.c@/^static int wait_with/,/^}/{/^	nl_cond_enter(c, self, m);/d;s/^	nlock_mutex_unlock(m);/&\n	nl_cond_enter(c, self, m);/}@signal@hash g p -b0
+waiter registers after it has given the mutex up@cond.c@/^static int wait_with/,/^}/{/^	nl_cond_enter(c, self);/d;s/^	nlock_mutex_unlock(m);/&\n	nl_cond_enter(c, self);/}@signal@hash g p -b0
 watcher that was told falls asleep@cond.c@s/return s & C_TOLD;/return false;/@asleep@hash g p -b1
 watcher sleeps with its mark on@cond.c@/^static bool watch/,/^}/s/while ((s & C_WATCHED) \&\&/while (0 \&\&/@asleep@hash g p -b1
 a second waiter leaves the mark of the first@cond.c@s/v = (s & ~C_WATCHED) + C_WAITER;/v = s + C_WAITER;/@asleep@hash g g pp -b1 -p1 -s0
@@ -131,12 +122,8 @@ last one out wakes nobody@cond.c@s/nl_wake(&c->gate, attr, 1, NL_LANE_FRONT)/(vo
 attributes read after the end@cond.c@s/nl_wake(&c->gate, attr, 1, NL_LANE_FRONT)/nl_wake(\&c->gate, c->attr, 1, NL_LANE_FRONT)/@life@hash d D -b0
 signaller looks again after it has left@cond.c@/^static .*int signal_slow/,/^}/s/	leave(c, mine);/	leave(c, mine); if (nl_load64_rlx(\&c->state) == 1) return 1;/@life@hash x k -t1 -b0
 parent's waiters are waited for@cond.c@/^static uint64_t adopt/,/^}/s/(s & C_TURN) ^ C_TURN)/s ^ C_TURN)/@adopt@fork:3 g p -b0
-late helper forgets a waiter@cond.h@s/#define C_TURN    ((uint64_t)1 << 59)/#define C_TURN    ((uint64_t)0)/@count@fork:1 g sg pp -b0 -p2 -s1
-signal while others move the gate wakes one@cond.c@s/(s & (C_WATCHED | C_MOVING | C_CHAIN))/(s \& (C_WATCHED | C_CHAIN))/@blocked@hash t t ls lb -t1 -b0 -p1 -s0
+late helper forgets a waiter@cond.c@s/#define C_TURN    ((uint64_t)1 << 63)/#define C_TURN    ((uint64_t)0)/@count@fork:1 g sg pp -b0 -p2 -s1
+signal while others move the gate wakes one@cond.c@s/(s & (C_WATCHED | C_MOVING))/(s \& C_WATCHED)/@blocked@hash t t ls lb -t1 -b0 -p1 -s0
 mark of the process is looked for before the state is@cond.c@/A6/s/nl_load64_acq/nl_load64_rlx/@adopt@fork:1 g h pp -t1 -b0 -p1 -s1
-signal during a chain wakes one@cond.c@s/(s & (C_WATCHED | C_MOVING | C_CHAIN))/(s \& (C_WATCHED | C_MOVING))/@blocked@hash d d o g p -b0 -p1 -s0
-woken thread does not pass the wake on@cond.c@/^static int wait_with/,/^}/s/if (self->wakes)/if (0)/@asleep@hash d d o -b0 -p1 -s0
-two mutexes are taken for one@cond.c@s/	} else if (!m || (s & C_SETTING) || nl_load64_rlx(&c->lock) != name) {/	} else if (!m) {/@asleep@hash u dp d K -t1 -b0 -p1 -s0
-destroy does not wake the chain@cond.c@/^int nlock_cond_destroy/,/^}/s/if (s & C_CHAIN)/if (0)/@asleep@hash d d E -b0 -p2 -s0
 TABLE
 }

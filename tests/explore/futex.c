@@ -241,6 +241,19 @@ int64_t nl_watch_ns(void)
 	return x_opt.watch ? x_opt.watch + 1 : 0;
 }
 
+/* A hint may have any value: to try is to have more to explore, and -b0 is never to try. */
+bool nl_watch_try(uint16_t *luck)
+{
+	(void)luck;
+	return nl_watch_ns() != 0;
+}
+
+void nl_watch_tell(uint16_t *luck, bool has_paid)
+{
+	(void)luck;
+	(void)has_paid;
+}
+
 uint32_t nl_wait_features(void)
 {
 	return 0;

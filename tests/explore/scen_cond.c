@@ -21,8 +21,6 @@
  *	E  lock, open the door, broadcast, destroy, end the memory, unlock
  *	k  lock, look, unlock, signal if somebody was seen to wait
  *	x  as t; if that was no timeout: destroy, end the memory
- *	u  as t, with another mutex
- *	K  lock that other mutex, open the door, broadcast, take a token, unlock it
  *	e  destroy, which must say EBUSY or succeed, as somebody waits or not; before threads that know each other only
  *
  * What must hold, by the name that a failure begins with:
@@ -56,14 +54,11 @@ enum { THREADS = 7, MAX = THREADS + 1 };
 /* The state, spelled out once more. */
 #define WAITING(s) ((uint32_t)((s)&0x3fffff))
 #define INSIDE(s)  ((uint32_t)((s) >> 22 & 0x3fffff))
-#define CALLING(s) ((uint32_t)((s) >> 44 & 0x3f))
-#define MOVING(s)  ((uint32_t)((s) >> 50 & 0x3f))
-#define WATCHED    ((uint64_t)1 << 56)
-#define TOLD       ((uint64_t)1 << 57)
-#define LEAVING    ((uint64_t)1 << 58)
-#define CHAIN      ((uint64_t)1 << 60)
-#define SETTING    ((uint64_t)1 << 62)
-#define TURN       ((uint64_t)1 << 59)
+#define CALLING(s) ((uint32_t)((s) >> 44 & 0xff))
+#define WATCHED    ((uint64_t)1 << 60)
+#define TOLD       ((uint64_t)1 << 61)
+#define LEAVING    ((uint64_t)1 << 62)
+#define TURN       ((uint64_t)1 << 63)
 #define OUT        1u
 
 static const char *program[MAX];
@@ -75,7 +70,7 @@ enum deed { IDLE, WAITS, SIGNALS, BROADCASTS };
 /* Known from observing. Masks have a bit 1 << t for thread t. */
 struct ghost {
 	nlock_cond_t c;
-	nlock_mutex_t m, m2;
+	nlock_mutex_t m;
 	uint32_t section; /* plain, and checked for races */
 	uint32_t tokens;  /* the same, under the mutex */
 	uint32_t is_open; /* the same */
@@ -102,9 +97,8 @@ static struct ghost *g;
 
 #define EVENTS(X) \
 	X(blocked) \
-	X(sent) \
-	X(all) X(rest) X(told) X(watched) X(expired) X(spared) X(mended) X(overtaken) X(helped) X(out) X(adopted) \
-		X(freed) X(busy) X(nobody) X(chained)
+	X(sent) X(all) X(rest) X(told) X(watched) X(expired) X(spared) X(mended) X(overtaken) X(helped) X(out) \
+		X(adopted) X(freed) X(busy) X(nobody)
 
 enum event {
 #define X(name) E_##name,
@@ -183,7 +177,7 @@ static void calls_on(uint64_t old, uint64_t v, uint32_t me)
 		return;
 	}
 	g->releasing |= 1u << me;
-	note(v & ~old & TOLD ? E_told : v & ~old & CHAIN ? E_chained : E_all);
+	note(v & ~old & TOLD ? E_told : E_all);
 }
 
 static void goes_out(uint64_t v, uint32_t me)
@@ -212,7 +206,7 @@ static void changes_sides(uint64_t old, uint64_t v, uint32_t me)
 			note(E_mended);
 		}
 		g->blocked &= ~(1u << me);
-	} else if (MOVING(old) != MOVING(v)) {
+	} else if (WAITING(old) != WAITING(v) || !(old & WATCHED)) {
 		X_CHECK("count", !WAITING(v));
 		g->releasing |= 1u << me;
 		note(E_rest);
@@ -416,30 +410,6 @@ static void passes_door(int t)
 	unlocks(t);
 }
 
-static void waits_elsewhere(int t)
-{
-	static const struct timespec then = { 1, 0 };
-	int rc;
-
-	X_CHECK("result", !nlock_mutex_lock(&g->m2));
-	g->deed[t] = WAITS;
-	rc = nlock_cond_wait_until(&g->c, &g->m2, CLOCK_MONOTONIC, &then);
-	g->deed[t] = IDLE;
-	X_CHECK("result", !rc || (rc == ETIMEDOUT && x_is_expired(t)));
-	X_CHECK("result", !nlock_mutex_unlock(&g->m2));
-}
-
-static void opens_and_takes(int t)
-{
-	X_CHECK("result", !nlock_mutex_lock(&g->m2));
-	locks(t);
-	SET(is_open, 1);
-	signals(t, true);
-	unlocks(t);
-	takes_token(t, false);
-	X_CHECK("result", !nlock_mutex_unlock(&g->m2));
-}
-
 static void puts_token(int t, char how)
 {
 	locks(t);
@@ -525,10 +495,6 @@ static void deed(char what, int t)
 		passes_door(t);
 	else if (what == 't')
 		locks(t), waits(t, true), unlocks(t);
-	else if (what == 'u')
-		waits_elsewhere(t);
-	else if (what == 'K')
-		opens_and_takes(t);
 	else if (what == 'k')
 		signals_who_waits(t);
 	else if (what == 'x')
@@ -559,7 +525,6 @@ static void init(void)
 	if (nlock_cond_init(&g->c, cond_attr))
 		x_fail("result", "init");
 	nl_store_rlx(&g->m.word, 0);
-	nl_store_rlx(&g->m2.word, 0);
 	if (!inherited)
 		return;
 	x_store64(&g->c.state, inherited, X_SITE("inherit", X_RLX));
@@ -571,7 +536,6 @@ static void fini(void)
 {
 	X_CHECK("exclusion", g->section == g->sections && !g->in);
 	X_CHECK("rest", !x_load(&g->m.word, sizeof(g->m.word), X_SITE("mutex at rest", X_RLX)));
-	X_CHECK("rest", !x_load(&g->m2.word, sizeof(g->m2.word), X_SITE("mutex at rest", X_RLX)));
 	if (g->has_ended)
 		return;
 	if (!g->is_foreign)
@@ -609,7 +573,7 @@ static void add_program(const char *arg)
 {
 	int t = test.threads + 1;
 
-	if (t == MAX || arg[strspn(arg, "ghtdlsbpPqoODEekxuK")])
+	if (t == MAX || arg[strspn(arg, "ghtdlsbpPqoODEekx")])
 		usage("too many threads, or a program that makes no sense");
 	program[t] = arg;
 	test.threads = t;
@@ -617,7 +581,7 @@ static void add_program(const char *arg)
 		test.twins |= 1u << t;
 	if (strpbrk(arg, "DEx"))
 		test.has_ends = true;
-	if (strpbrk(arg, "htxu"))
+	if (strpbrk(arg, "htx"))
 		test.may_doze = true;
 }
 

@@ -21,7 +21,7 @@ done
 
 # build_engine: the explorer, its calibration and the scenarios, without the code under test.
 build_engine() {
-	for f in $engine litmus $(printf 'scen_%s ' $nouns); do
+	for f in $engine litmus scen $(printf 'scen_%s ' $nouns); do
 		# shellcheck disable=SC2086
 		$CC $flags -c "$here/$f.c" -o "$f.o" || exit 1
 	done
@@ -39,7 +39,7 @@ build_scenarios() {
 		built="$built $program.$part.o"
 	done
 	# shellcheck disable=SC2086,SC2046
-	$CC $built "scen_$noun.o" $(printf '%s.o ' $engine) -o "$program"
+	$CC $built "scen_$noun.o" scen.o $(printf '%s.o ' $engine) -o "$program"
 }
 
 pass() {

@@ -13,7 +13,8 @@
  *	search.c    depth first, random, replay         futex.c    waiting, waking, time
  *	sched.c     coroutines, the next step           state.c    when two states are the same
  *	litmus.c    calibration: small shapes whose outcomes C11 decides
- *	scen_mutex.c the scenarios of the mutex and what must hold in them; scen_rwlock.c those of the rwlock
+ *	scen.c      the command line of scenarios
+ *	scen_NOUN.c the scenarios of a primitive and what must hold in them; NOUN.sh lists them
  *	explore.sh  runs all of them; mutants.sh plants faults; sweep.sh weakens each order; relacy/ asks another explorer
  *
  * What it finds (the word that a failure begins with)

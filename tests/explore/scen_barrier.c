@@ -34,7 +34,7 @@
  *	rest     in the end the words are those of a barrier at rest
  *	result   destroy returns 0
  */
-#include "explore.h"
+#include "scen.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -301,24 +301,12 @@ static void fini(void)
 /* ---------------------------------------------------------------- the command line */
 
 static struct x_test test = { .init = init, .thread = thread, .fini = fini, .wrote = wrote, .calls = calls };
-static const char *needs[NEVENTS + 1];
-static int nneeds;
-
-static void usage(const char *why)
-{
-	fprintf(stderr,
-		"scen_barrier: %s\nusage: scen_barrier COUNT[,first|,node|,round:HEX|,fork:AGL] PROGRAM... [need:EVENT...] "
-		"[options]\n",
-		why);
-	x_usage(stderr);
-	exit(2);
-}
 
 static void set_fork(const char *digits)
 {
 	for (int i = 0; i < 3; i++) {
 		if (!isdigit((unsigned char)digits[i]))
-			usage("fork: is followed by three digits");
+			scen_usage("fork: is followed by three digits");
 	}
 	is_child = true;
 	parents_arrived = (uint32_t)(digits[0] - '0');
@@ -333,7 +321,7 @@ static void set_count(const char *arg)
 
 	count = (uint32_t)atoi(arg);
 	if (!count)
-		usage("COUNT is a number");
+		scen_usage("COUNT is a number");
 	if (!strcmp(what, ",first"))
 		attr = NLOCK_PLACE_FIRST;
 	else if (!strcmp(what, ",node"))
@@ -343,7 +331,7 @@ static void set_count(const char *arg)
 	else if (!strncmp(what, ",fork:", 6))
 		set_fork(what + 6);
 	else if (*what)
-		usage("after the count: first, node, round or fork");
+		scen_usage("after the count: first, node, round or fork");
 }
 
 static const char *unrolled(const char *arg)
@@ -355,69 +343,34 @@ static const char *unrolled(const char *arg)
 	for (size_t i = 0; i < n; i++)
 		memcpy(p + i * len, arg, len);
 	if (!len || strlen(p) > PLACES || strspn(p, "wSOd") != strlen(p))
-		usage("a program is of one to four calls");
+		scen_usage("a program is of one to four calls");
 	return p;
 }
 
-static void add_program(const char *arg)
+static const char *add_program(const char *arg)
 {
 	int t = test.threads + 1;
 
 	if (t == MAX)
-		usage("too many threads");
+		return NULL;
 	program[t] = unrolled(arg);
-	test.threads = t;
-	if (t > 1 && !strcmp(program[t], program[t - 1]))
-		test.twins |= 1u << t;
 	if (strpbrk(arg, "SO"))
 		test.has_ends = true;
+	return program[t];
 }
 
-static void parse(int argc, char **argv, struct x_options *o)
-{
-	static char name[256];
-
-	for (int i = 1; i < argc; i++) {
-		snprintf(name + strlen(name), sizeof(name) - strlen(name), "%s%s", i > 1 ? " " : "", argv[i]);
-		if (x_option(o, argv[i]))
-			continue;
-		if (!strncmp(argv[i], "need:", 5) && nneeds <= NEVENTS)
-			needs[nneeds++] = argv[i] + 5;
-		else if (argv[i][0] == '-')
-			usage("unknown option");
-		else if (!test.name)
-			test.name = (set_count(argv[i]), name);
-		else
-			add_program(argv[i]);
-	}
-	if (!test.threads)
-		usage("no threads");
-}
-
-static bool has_happened(const char *what)
-{
-	for (int i = 0; i < NEVENTS; i++) {
-		if (!strcmp(what, event_names[i]))
-			return events[i] > 0;
-	}
-	usage("need: no such event");
-	return false;
-}
+static const struct scen scen = {
+	.name = "scen_barrier",
+	.usage = "COUNT[,first|,node|,round:HEX|,fork:AGL] PROGRAM...",
+	.test = &test,
+	.add = add_program,
+	.event_names = event_names,
+	.events = events,
+	.n_events = NEVENTS,
+	.set = set_count,
+};
 
 int main(int argc, char **argv)
 {
-	struct x_options o = x_defaults;
-	struct x_result r;
-
-	parse(argc, argv, &o);
-	x_explore(&test, &o, &r);
-	for (int i = 0; i < nneeds && !r.has_failed; i++) {
-		if (has_happened(needs[i]))
-			continue;
-		r.has_failed = true;
-		strcpy(r.property, "vacuous");
-		snprintf(r.message, sizeof(r.message), "%s never happened", needs[i]);
-	}
-	x_print(stdout, &test, &r);
-	return r.has_failed;
+	return scen_main(&scen, argc, argv);
 }

@@ -40,7 +40,7 @@
  *	result            everything else succeeds
  */
 #include "atomic.h"
-#include "explore.h"
+#include "scen.h"
 
 #include <errno.h>
 #include <nlock.h>
@@ -549,15 +549,6 @@ static void fini(void)
 static struct x_test test = {
 	.init = init, .thread = thread, .fini = fini, .wrote = wrote, .calls = calls, .woken = woken
 };
-static const char *needs[NEVENTS + 1];
-static int nneeds;
-
-static void usage(const char *why)
-{
-	fprintf(stderr, "scen_cond: %s\nusage: scen_cond WHERE PROGRAM... [need:EVENT...] [options]\n", why);
-	x_usage(stderr);
-	exit(2);
-}
 
 static void set_where(const char *arg)
 {
@@ -566,70 +557,35 @@ static void set_where(const char *arg)
 	else if (!strcmp(arg, "node"))
 		cond_attr = NLOCK_PLACE_NODE(0);
 	else if (strcmp(arg, "hash"))
-		usage("WHERE is hash, node or fork:HEX");
+		scen_usage("WHERE is hash, node or fork:HEX");
 }
 
-static void add_program(const char *arg)
+static const char *add_program(const char *arg)
 {
 	int t = test.threads + 1;
 
 	if (t == MAX || arg[strspn(arg, "ghtdlsbpPqoODEekx")])
-		usage("too many threads, or a program that makes no sense");
+		return NULL;
 	program[t] = arg;
-	test.threads = t;
-	if (t > 1 && !strcmp(arg, program[t - 1]))
-		test.twins |= 1u << t;
 	if (strpbrk(arg, "DEx"))
 		test.has_ends = true;
 	if (strpbrk(arg, "htx"))
 		test.may_doze = true;
+	return program[t];
 }
 
-static void parse(int argc, char **argv, struct x_options *o)
-{
-	static char name[256];
-
-	for (int i = 1; i < argc; i++) {
-		snprintf(name + strlen(name), sizeof(name) - strlen(name), "%s%s", i > 1 ? " " : "", argv[i]);
-		if (x_option(o, argv[i]))
-			continue;
-		if (!strncmp(argv[i], "need:", 5) && nneeds <= NEVENTS)
-			needs[nneeds++] = argv[i] + 5;
-		else if (argv[i][0] == '-')
-			usage("unknown option");
-		else if (!test.name)
-			test.name = (set_where(argv[i]), name);
-		else
-			add_program(argv[i]);
-	}
-	if (!test.threads)
-		usage("no threads");
-}
-
-static bool has_happened(const char *what)
-{
-	for (int i = 0; i < NEVENTS; i++) {
-		if (!strcmp(what, event_names[i]))
-			return events[i] > 0;
-	}
-	usage("need: no such event");
-	return false;
-}
+static const struct scen scen = {
+	.name = "scen_cond",
+	.usage = "WHERE PROGRAM...",
+	.test = &test,
+	.add = add_program,
+	.event_names = event_names,
+	.events = events,
+	.n_events = NEVENTS,
+	.set = set_where,
+};
 
 int main(int argc, char **argv)
 {
-	struct x_options o = x_defaults;
-	struct x_result r;
-
-	parse(argc, argv, &o);
-	x_explore(&test, &o, &r);
-	for (int i = 0; i < nneeds && !r.has_failed; i++) {
-		if (has_happened(needs[i]))
-			continue;
-		r.has_failed = true;
-		strcpy(r.property, "vacuous");
-		snprintf(r.message, sizeof(r.message), "%s never happened", needs[i]);
-	}
-	x_print(stdout, &test, &r);
-	return r.has_failed;
+	return scen_main(&scen, argc, argv);
 }

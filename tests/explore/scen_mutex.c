@@ -37,7 +37,7 @@
  *	life              no access after the end; a wake with a dead address is none, except on a node
  *	result            ETIMEDOUT only after the deadline; everything else succeeds
  */
-#include "explore.h"
+#include "scen.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -498,18 +498,6 @@ static struct x_test test = { .init = init,
 			      .calls = calls,
 			      .woken = woken,
 			      .strayed = let_pass };
-static const char *needs[NEVENTS + 1];
-static int nneeds;
-
-static void usage(const char *why)
-{
-	fprintf(stderr,
-		"scen_mutex: %s\nusage: scen_mutex HANDOFF[,first|,node|,fork:HEX] PROGRAM... [need:EVENT...] "
-		"[options]\n",
-		why);
-	x_usage(stderr);
-	exit(2);
-}
 
 static void set_handoff(const char *arg)
 {
@@ -529,7 +517,7 @@ static void set_handoff(const char *arg)
 		limit = NLOCK_BOUND_DEFAULT;
 		is_bound_exact = true;
 	} else {
-		usage("HANDOFF is fifo, barging, bounded or a number");
+		scen_usage("HANDOFF is fifo, barging, bounded or a number");
 	}
 	if (!strcmp(arg + len, ",first"))
 		attr |= NLOCK_PLACE_FIRST;
@@ -538,7 +526,7 @@ static void set_handoff(const char *arg)
 	else if (!strcmp(arg + len, ",node"))
 		attr |= NLOCK_PLACE_NODE(0);
 	else if (arg[len])
-		usage("after the hand-off: first, node or fork");
+		scen_usage("after the hand-off: first, node or fork");
 }
 
 /* Locks and releases take turns; what is between must be in place. */
@@ -555,87 +543,47 @@ static bool makes_sense(const char *p, bool has_lock)
 	return !has_lock;
 }
 
-static const char *unrolled(const char *arg)
-{
-	const char *star = strchr(arg, '*');
-	size_t len = star ? (size_t)(star - arg) : 0, n = star ? strtoul(star + 1, NULL, 10) : 0;
-	char *p;
-
-	if (!star)
-		return arg;
-	if (n < 1 || n > 1000)
-		usage("*N is from 1 to 1000");
-	p = calloc(n, len + 1);
-	for (size_t i = 0; i < n; i++)
-		memcpy(p + i * len, arg, len);
-	return p;
-}
-
-static void add_program(const char *arg)
+static const char *add_program(const char *arg)
 {
 	int t = test.threads + 1;
 
-	arg = unrolled(arg);
+	arg = scen_unrolled(arg);
 	if (t == MAX || !makes_sense(arg, t == 1 && (inherited & (LOCKED | GRANT)) == LOCKED))
-		usage("too many threads, or a program that makes no sense");
+		return NULL;
 	program[t] = arg;
-	test.threads = t;
-	if (t > 1 && !strcmp(arg, program[t - 1]))
-		test.twins |= 1u << t;
 	if (strpbrk(arg, "dD"))
 		test.has_ends = true;
 	if (strchr(arg, 'b'))
 		is_bound_exact = is_fifo = false;
+	return program[t];
 }
 
-static void parse(int argc, char **argv, struct x_options *o)
+static bool has_reached(void)
 {
-	static char name[256];
-
-	for (int i = 1; i < argc; i++) {
-		snprintf(name + strlen(name), sizeof(name) - strlen(name), "%s%s", i > 1 ? " " : "", argv[i]);
-		if (x_option(o, argv[i]))
-			continue;
-		if (!strncmp(argv[i], "need:", 5) && nneeds <= NEVENTS)
-			needs[nneeds++] = argv[i] + 5;
-		else if (argv[i][0] == '-')
-			usage("unknown option");
-		else if (!test.name)
-			test.name = (set_handoff(argv[i]), name);
-		else
-			add_program(argv[i]);
-	}
-	if (!test.threads)
-		usage("no threads");
-	is_fifo = is_fifo && !o->strays; /* a stray wake may cost others their place */
+	return most_overtaken == limit;
 }
 
-static bool has_happened(const char *what)
+/* A stray wake may cost others their place. */
+static void parsed(const struct x_options *o)
 {
-	if (!strcmp(what, "overtaken"))
-		return most_overtaken == limit;
-	for (int i = 0; i < NEVENTS; i++) {
-		if (!strcmp(what, event_names[i]))
-			return events[i] > 0;
-	}
-	usage("need: no such event");
-	return false;
+	is_fifo = is_fifo && !o->strays;
 }
+
+static const struct scen scen = {
+	.parsed = parsed,
+	.name = "scen_mutex",
+	.usage = "HANDOFF[,first|,node|,fork:HEX] PROGRAM...",
+	.test = &test,
+	.add = add_program,
+	.event_names = event_names,
+	.events = events,
+	.n_events = NEVENTS,
+	.set = set_handoff,
+	.has_reached = has_reached,
+	.reached = "overtaken",
+};
 
 int main(int argc, char **argv)
 {
-	struct x_options o = x_defaults;
-	struct x_result r;
-
-	parse(argc, argv, &o);
-	x_explore(&test, &o, &r);
-	for (int i = 0; i < nneeds && !r.has_failed; i++) {
-		if (has_happened(needs[i]))
-			continue;
-		r.has_failed = true;
-		strcpy(r.property, "vacuous");
-		snprintf(r.message, sizeof(r.message), "%s never happened", needs[i]);
-	}
-	x_print(stdout, &test, &r);
-	return r.has_failed;
+	return scen_main(&scen, argc, argv);
 }

@@ -22,7 +22,7 @@
  *	rest     in the end the word is done
  *	life     no access after the end
  */
-#include "explore.h"
+#include "scen.h"
 
 #include <nlock.h>
 #include <stdlib.h>
@@ -148,74 +148,39 @@ static void fini(void)
 }
 
 static struct x_test test = { .init = init, .thread = thread, .fini = fini, .wrote = wrote, .calls = calls };
-static const char *needs[NEVENTS + 1];
-static int nneeds;
 
-static void usage(const char *why)
-{
-	fprintf(stderr, "scen_once: %s\nusage: scen_once PROGRAM... [fork:HEX] [need:EVENT...] [options]\n", why);
-	x_usage(stderr);
-	exit(2);
-}
-
-static void add_program(const char *arg)
+static const char *add_program(const char *arg)
 {
 	int t = test.threads + 1;
 
 	if (t == MAX || arg[strspn(arg, "od")])
-		usage("too many threads, or a program that makes no sense");
+		return NULL;
 	program[t] = arg;
-	test.threads = t;
-	if (t > 1 && !strcmp(arg, program[t - 1]))
-		test.twins |= 1u << t;
 	if (strchr(arg, 'd'))
 		test.has_ends = true;
+	return program[t];
 }
 
-static void parse(int argc, char **argv, struct x_options *o)
+static bool option(const char *arg)
 {
-	static char name[256];
-
-	for (int i = 1; i < argc; i++) {
-		snprintf(name + strlen(name), sizeof(name) - strlen(name), "%s%s", i > 1 ? " " : "", argv[i]);
-		if (x_option(o, argv[i]))
-			continue;
-		if (!strncmp(argv[i], "need:", 5) && nneeds <= NEVENTS)
-			needs[nneeds++] = argv[i] + 5;
-		else if (!strncmp(argv[i], "fork:", 5))
-			inherited = (uint32_t)strtoul(argv[i] + 5, NULL, 16);
-		else
-			add_program(argv[i]);
-	}
-	if (!test.threads)
-		usage("no threads");
-	test.name = name;
+	if (strncmp(arg, "fork:", 5))
+		return false;
+	inherited = (uint32_t)strtoul(arg + 5, NULL, 16);
+	return true;
 }
 
-static bool has_happened(const char *what)
-{
-	for (int i = 0; i < NEVENTS; i++) {
-		if (!strcmp(what, event_names[i]))
-			return events[i] > 0;
-	}
-	usage("need: no such event");
-	return false;
-}
+static const struct scen scen = {
+	.name = "scen_once",
+	.usage = "PROGRAM... [fork:HEX]",
+	.test = &test,
+	.add = add_program,
+	.event_names = event_names,
+	.events = events,
+	.n_events = NEVENTS,
+	.option = option,
+};
 
 int main(int argc, char **argv)
 {
-	struct x_options o = x_defaults;
-	struct x_result r;
-
-	parse(argc, argv, &o);
-	x_explore(&test, &o, &r);
-	for (int i = 0; i < nneeds && !r.has_failed; i++) {
-		if (has_happened(needs[i]))
-			continue;
-		r.has_failed = true;
-		strcpy(r.property, "vacuous");
-		snprintf(r.message, sizeof(r.message), "%s never happened", needs[i]);
-	}
-	x_print(stdout, &test, &r);
-	return r.has_failed;
+	return scen_main(&scen, argc, argv);
 }

@@ -34,7 +34,7 @@
  *	life     no access after the end; a wake with a dead address is none, except on a node
  *	result   ETIMEDOUT only after the deadline and without a token; everything else with one
  */
-#include "explore.h"
+#include "scen.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -456,16 +456,6 @@ static void fini(void)
 /* ---------------------------------------------------------------- the command line */
 
 static struct x_test test = { .init = init, .thread = thread, .fini = fini, .wrote = wrote, .calls = calls };
-static const char *needs[NEVENTS + 1];
-static int nneeds;
-
-static void usage(const char *why)
-{
-	fprintf(stderr, "scen_sem: %s\nusage: scen_sem HANDOFF,VALUE[,node|,fork:N:M] PROGRAM... [need:EVENT...] [options]\n",
-		why);
-	x_usage(stderr);
-	exit(2);
-}
 
 static void set_handoff(const char *arg)
 {
@@ -484,10 +474,10 @@ static void set_handoff(const char *arg)
 		attr = NLOCK_BOUNDED;
 		limit = 255;
 	} else {
-		usage("HANDOFF is fifo, barging, bounded or a number");
+		scen_usage("HANDOFF is fifo, barging, bounded or a number");
 	}
 	if (arg[len] != ',')
-		usage("after the hand-off: the value");
+		scen_usage("after the hand-off: the value");
 	tokens = (uint32_t)strtoul(arg + len + 1, &end, 10);
 	if (!strncmp(end, ",fork:", 6)) {
 		is_child = true;
@@ -496,89 +486,48 @@ static void set_handoff(const char *arg)
 	} else if (!strcmp(end, ",node")) {
 		attr |= NLOCK_PLACE_NODE(0);
 	} else if (*end) {
-		usage("after the value: node or fork");
+		scen_usage("after the value: node or fork");
 	}
 }
 
-static const char *unrolled(const char *arg)
-{
-	const char *star = strchr(arg, '*');
-	size_t len = star ? (size_t)(star - arg) : 0, n = star ? strtoul(star + 1, NULL, 10) : 0;
-	char *p;
-
-	if (!star)
-		return arg;
-	if (n < 1 || n > 1000)
-		usage("*N is from 1 to 1000");
-	p = calloc(n, len + 1);
-	for (size_t i = 0; i < n; i++)
-		memcpy(p + i * len, arg, len);
-	return p;
-}
-
-static void add_program(const char *arg)
+static const char *add_program(const char *arg)
 {
 	int t = test.threads + 1;
 
-	arg = unrolled(arg);
+	arg = scen_unrolled(arg);
 	if (t == MAX || arg[strspn(arg, "wtyRpPu23dD")])
-		usage("too many threads, or a program that makes no sense");
+		return NULL;
 	program[t] = arg;
-	test.threads = t;
-	if (t > 1 && !strcmp(arg, program[t - 1]))
-		test.twins |= 1u << t;
 	if (strchr(arg, 'd'))
 		test.has_ends = true;
+	return program[t];
 }
 
-static void parse(int argc, char **argv, struct x_options *o)
+static bool has_reached(void)
 {
-	static char name[256];
+	return most_in_a_row == limit;
+}
 
-	for (int i = 1; i < argc; i++) {
-		snprintf(name + strlen(name), sizeof(name) - strlen(name), "%s%s", i > 1 ? " " : "", argv[i]);
-		if (x_option(o, argv[i]))
-			continue;
-		if (!strncmp(argv[i], "need:", 5) && nneeds <= NEVENTS)
-			needs[nneeds++] = argv[i] + 5;
-		else if (argv[i][0] == '-')
-			usage("unknown option");
-		else if (!test.name)
-			test.name = (set_handoff(argv[i]), name);
-		else
-			add_program(argv[i]);
-	}
-	if (!test.threads)
-		usage("no threads");
+static void parsed(const struct x_options *o)
+{
 	is_disturbed = o->strays > 0;
 }
 
-static bool has_happened(const char *what)
-{
-	if (!strcmp(what, "passed_most"))
-		return most_in_a_row == limit;
-	for (int i = 0; i < NEVENTS; i++) {
-		if (!strcmp(what, event_names[i]))
-			return events[i] > 0;
-	}
-	usage("need: no such event");
-	return false;
-}
+static const struct scen scen = {
+	.parsed = parsed,
+	.name = "scen_sem",
+	.usage = "HANDOFF,VALUE[,node|,fork:N:M] PROGRAM...",
+	.test = &test,
+	.add = add_program,
+	.event_names = event_names,
+	.events = events,
+	.n_events = NEVENTS,
+	.set = set_handoff,
+	.has_reached = has_reached,
+	.reached = "passed_most",
+};
 
 int main(int argc, char **argv)
 {
-	struct x_options o = x_defaults;
-	struct x_result r;
-
-	parse(argc, argv, &o);
-	x_explore(&test, &o, &r);
-	for (int i = 0; i < nneeds && !r.has_failed; i++) {
-		if (has_happened(needs[i]))
-			continue;
-		r.has_failed = true;
-		strcpy(r.property, "vacuous");
-		snprintf(r.message, sizeof(r.message), "%s never happened", needs[i]);
-	}
-	x_print(stdout, &test, &r);
-	return r.has_failed;
+	return scen_main(&scen, argc, argv);
 }

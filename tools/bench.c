@@ -378,6 +378,8 @@ int bench_main(int argc, char **argv)
 {
 	if (argc < 1)
 		return usage_error("bench what? " NOUNS);
+	if (!strcmp(argv[0], "--help"))
+		return puts("usage: nlock bench NOUN [OPTION]...\n\nNOUN is " NOUNS ". `nlock bench NOUN --help' lists the options.") < 0;
 	for (unsigned int i = 0; i < LENGTH(nouns); i++) {
 		if (!strcmp(argv[0], nouns[i]->name))
 			return bench_nouns(argv[0], &nouns[i], 1, argc - 1, argv + 1);

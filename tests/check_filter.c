@@ -158,6 +158,44 @@ TEST(legacy_mode_passes_all)
 	run("NLOCK_FUTEX=legacy,", "check_end_of_life", nothing_special, NULL, true);
 }
 
+/* The other primitives stand on the same wait.c: once by choice, once because there is no futex2. */
+static void passes_on_futex1(const char *program)
+{
+	const struct filter f = {
+		.answer = ANSWER_ERRNO, .error = ENOSYS, .calls = sets[0].calls, .n_calls = sets[0].n
+	};
+
+	run("NLOCK_FUTEX=legacy,", program, nothing_special, NULL, true);
+	if (!has_filters())
+		cannot("no system-call filters");
+	run("ENOSYS for all,", program, nothing_special, &f, false);
+}
+
+TEST(cond_passes_on_futex1)
+{
+	passes_on_futex1("check_cond");
+}
+
+TEST(rwlock_passes_on_futex1)
+{
+	passes_on_futex1("check_rwlock");
+}
+
+TEST(barrier_passes_on_futex1)
+{
+	passes_on_futex1("check_barrier");
+}
+
+TEST(sem_passes_on_futex1)
+{
+	passes_on_futex1("check_sem");
+}
+
+TEST(once_passes_on_futex1)
+{
+	passes_on_futex1("check_once");
+}
+
 /* Under a filter that kills at the first futex2 call. */
 TEST(legacy_mode_makes_no_futex2_call)
 {
@@ -246,6 +284,11 @@ static const struct test tests[] = {
 	ONCE(calls_that_are_denied_access_are_done_without),
 	ONCE(calls_that_find_everything_invalid_are_done_without),
 	ONCE(legacy_mode_passes_all),
+	ONCE(cond_passes_on_futex1),
+	ONCE(rwlock_passes_on_futex1),
+	ONCE(barrier_passes_on_futex1),
+	ONCE(sem_passes_on_futex1),
+	ONCE(once_passes_on_futex1),
 	ONCE(legacy_mode_makes_no_futex2_call),
 	EACH_HASH(filter_that_comes_after_the_first_use_is_survived),
 };

@@ -297,7 +297,8 @@ typedef struct nlock_rwlock {
  * for a writer that waits for it: for ever. nlock_rwlock_tryrdlock says EBUSY then.
  *
  * Hand-off is that of writers: an unlock that finds no reader to let in opens the lock for writers or grants it to the next writer, as
- * the attribute says; the last reader always grants. Under NLOCK_PLACE_FIRST readers queue on the node on which the lock was
+ * the attribute says; the last reader always grants. The place of the next writer is given on in order of arrival whatever the
+ * attribute says, unless readers are preferred. Under NLOCK_PLACE_FIRST readers queue on the node on which the lock was
  * initialised. */
 #define NLOCK_RW_PHASE_FAIR     0 /* readers and writers in turn */
 #define NLOCK_RW_PREFER_READERS 1 /* readers first */

@@ -35,7 +35,7 @@
  *
  * Transitions
  *   T1   waiting+1               enter       a waiter that holds the mutex, after it has read the gate. Alone: WATCHED,
- *                                            if there is a CPU to watch on; else WATCHED goes
+ *                                            if there is a CPU to watch on and it has paid; else WATCHED goes
  *   T2   waiting-1 inside+2      signal      one is to be released; the caller is inside, and calling. With nobody
  *        calling+1                           waiting, but another call under way: inside+1, calling+1
  *   T3   waiting=0 inside+=all   release     broadcast, and a signal that finds WATCHED or somebody moving: the caller is

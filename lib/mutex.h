@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mutex.h - the mutex's word, for the files that work on it: mutex.c, which says what each bit means, and cond.c
+ * mutex.h - the mutex's word, for the files that work on it: mutex.c, which says what each bit means, and cond.c and rwlock.c
  */
 #ifndef NL_MUTEX_H
 #define NL_MUTEX_H

@@ -13,8 +13,8 @@
  * Word (rwlock.h): `state`, 64 bits; every decision is one compare-exchange of it
  *   OWNED    a writer owns the lock, or it has been granted to the next writer. Set by that writer as it takes it, or by the
  *            last reader, for it; cleared by the owner's release.
- *   NEXT     there is a next writer: it holds the seat, is registered and waits. Set by it, or see PROMISED; cleared by it, as it claims
- *            or leaves, and by a release that grants. Keeps new readers out, unless the lock prefers readers.
+ *   NEXT     there is a next writer: it holds the seat, is registered and waits. Set by it, or for it with PROMISED; cleared by it,
+ *            as it claims or leaves, by a release that grants, and by T22. Keeps new readers out, unless the lock prefers readers.
  *   ASLEEP   the next writer sleeps on wgate, or is on its way. Implies NEXT. Set by it alone. Who clears it owes wgate one
  *            step and one wake, unless it is the next writer itself.
  *   DUE      the next writer has been next for longer than the time bound, and lost. Implies NEXT, goes with it.
@@ -29,7 +29,8 @@
  *   rgate    where readers sleep. Steps by 1 after an admission, so that modulo 4 it is the phase that readers have been
  *            told of; steps by 4, which tells of none, when they had better look at the state themselves.
  *   wgate    where the next writer sleeps; steps by 1.
- *   seat     a mutex: whoever holds it is the next writer. It is the writers' queue, with the hand-off attribute.
+ *   seat     a mutex: whoever holds it is the next writer. It is the writers' queue, with the hand-off attribute; but an owner
+ *            that finds a queue there grants it, whatever that says (T20), unless readers are preferred.
  *   bypass   the owner's: writers that came past the next writer.
  *
  * States                             who may change it
@@ -37,7 +38,9 @@
  *   active, no NEXT                     readers: T1, T3, T16, T18; the seat's holder: T6
  *   active, NEXT                        the same, but T1 and T16 only if readers are preferred; newcomers: T2; the last
  *                                       reader: T4; the next writer: T7, T9, T10
- *   OWNED, with NEXT or not             the owner: T11 to T14, T17; newcomers: T2; the seat's holder: T6, T7, T9, T10
+ *   OWNED, with NEXT or not             the owner: T11 to T14, T17, T20, T22; newcomers: T2; the seat's holder: T6, T7, T9, T10
+ *   NEXT PROMISED, with what it may     as without PROMISED, but the next writer's steps begin with T21
+ *   OWNED PROMISED, no NEXT             the seat's new holder, which owns: T21; newcomers: T2
  *   open: NEXT, no OWNED, no active     any writer: T5; the next one: T8; readers: T1 if preferred, else T2
  *   Impossible: OWNED with active; ASLEEP or DUE without NEXT; open with ASLEEP; waiting without OWNED or NEXT, but for
  *   those that T10 has called.
@@ -63,12 +66,12 @@
  *   T16  waiting - 1, active + 1       wait_turn      a reader that was called and may enter
  *   T17  OWNED -> active 1             downgraded     and what T11 does
  *   T18  active 1 -> OWNED             tryupgrade     if nobody is next, or readers are preferred
+ *   T19  any -> OWNED, active          adopt          first slow call of this process on the object, before it touches the seat.
+ *                                                     In the child of a fork all who wait are the parent's
  *   T20  OWNED -> NEXT PROMISED        pass_seat      the new owner, if writers queue for the seat and readers are not preferred;
  *                                                     then it grants the seat
  *   T21  PROMISED -> none              register_next  the new holder of the seat: it is the next writer, or the owner already
  *   T22  NEXT PROMISED -> none         pass_seat      the owner, if it could take the seat again at once
- *   T19  any -> OWNED, active          adopt          first slow call of this process on the object, before it touches the seat.
- *                                                     In the child of a fork all who wait are the parent's
  *
  * Told phases
  *   A reader that registered in phase p is in as soon as PHASE is p + 1, and goes on when rgate says so. PHASE changes only in
@@ -88,6 +91,8 @@
  *   The next writer reads wgate, sets ASLEEP, and sleeps on that wgate. Nobody owes it anything when it reads: what was owed to
  *   writers before it they had seen before they left the seat. OWNED or active last until T4, T12, T13, each of which takes
  *   ASLEEP away and steps wgate.
+ *   A promise is kept: the mutex gives a grant to a head that always claims it (with its deadline passed, too), and that one makes
+ *   T21. If the seat was opened instead, the owner takes it again and makes T22, or somebody else has it, and makes T21.
  *
  * The bound
  *   Opening and granting are those of mutex.c, with the next writer as the head; `bypass` counts T5 and T18 while there is one.
@@ -111,6 +116,9 @@
  *   A10 read_slow: CAS acquire and release   acquire: sees that rgate has been told of the phase before last, else an old value
  *                                    could pass for the next phase. Release: pairs with A12
  *   A11 register_next: CAS release   pairs with A12
+ *   A14 pass_seat: CAS release       pairs with A12, as A11 does: it registers another
+ *   A14 survives the sweep: the promise that a late adopter would take away is made good by T6 as long as the owner owns, and
+ *   whoever sees a grant of it sees A5, which comes after.
  *   A12 adopt: load acquire          who sees a registration of this process sees that the object has been adopted. For destroy it
  *                                    pairs with A5, A6 too: the caller may reuse the memory
  *   A13 adopt: load acquire          pairs with A7: so does who sees a step that this process has made
@@ -450,7 +458,7 @@ static void pass_seat(nlock_rwlock_t *rw)
 {
 	uint64_t w = nl_load64_rlx(&rw->state);
 
-	while (!nl_cas64_rlx(&rw->state, &w, w | RW_NEXT | RW_PROMISED))
+	while (!nl_cas64_rel(&rw->state, &w, w | RW_NEXT | RW_PROMISED)) /* A14 */
 		;
 	nlock_mutex_unlock_fair(&rw->seat);
 	if (nlock_mutex_trylock(&rw->seat))

@@ -95,8 +95,8 @@
  *   A6  enter: CAS release     pairs with A7: who left knows of each answer that a waiter, now counted in its place, saw in T3
  *   A7  leave: CAS acquire     the same; in between are only read-modify-writes. Only load buffering goes wrong without it.
  *       A7 survives the sweep: the explorer does not produce load buffering.
- *   A8  adopt: load acquire    pairs with A6: who sees a waiter that has registered here sees whose the object is, too. Found by scen_sem fifo,0,fork:1:0 w p, in which a post took a waiter
- *                              of its own process for the parent's
+ *   A8  adopt: load acquire    pairs with A6: who sees a waiter that has registered here sees whose the object is, too. Found
+ *                              by scen_sem fifo,0,fork:1:0 w p: a post took a waiter of its own process for the parent's
  *   A9  adopt: load acquire    pairs with A3: the same of who sees an answer that was written here.
  *       A9 survives the sweep: the explorer takes gate and the mark for one word, which is coherent in itself.
  *   Relaxed and why: the rest hands on no data. claimed is only exchanged against what was read.

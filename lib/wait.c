@@ -20,8 +20,9 @@
  * Fork
  *   The child of a fork has copies of private objects, but none of the threads that wait on them. In a private object that
  *   is not NUMA the second word, which the kernel does not look at, names the process that the waiters are of; zero is
- *   no process yet. (A number can come again in a new PID namespace, or after all others have been used: the header says what
- *   to do then. A count of forks could not, but two copies of this library would not count alike.) A handler of pthread_atfork keeps up with who we are; _Fork and clone do not call it.
+ *   no process yet. A handler of pthread_atfork keeps up with who we are; _Fork and clone do not call it. (A number can come
+ *   again in a new PID namespace, or after all others have been used: the header says what to do then. A count of forks
+ *   could not, but two copies of this library would not count alike.)
  *
  * Failure
  *   A wait that fails in a way nobody foresaw sleeps a millisecond and says "look again": slow, but never a busy loop.

@@ -6,7 +6,7 @@
  *   A few threads run as coroutines in one process. Each atomic operation and each wait or wake is a step. At each step there are
  *   choices: whose step is next; which of the stores that it may see a load returns; whom the kernel finds; whether a deadline
  *   passes, a signal comes or a stray wake-up hits. All combinations are tried, depth first; a state that has been
- *   visited is not entered again. The code explored is the library's own source: lib/mutex.c is compiled as it is, with atomic.h
+ *   visited is not entered again. The code explored is the library's own source: lib/NOUN.c is compiled as it is, with atomic.h
  *   of this directory forced in front (see there), and nothing of it is copied or rewritten.
  *
  *	engine.h    the parts and what they share       memory.c   stores, loads, races, ends of life

@@ -126,6 +126,7 @@ LIST
 # Together they reach every ordered operation.
 rwlock_orders() {
 	cat <<'LIST'
+phase wu wu wu -p2 -b0
 phase ru wu -b0
 phase wu wu -b0
 phase,1 wuwu wu -b0

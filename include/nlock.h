@@ -125,14 +125,14 @@ typedef struct nlock_mutex {
 	uint32_t node;                               /* private; where waiters queue, or whose they are */
 	nlock_attr_t attr;                           /* private; constant after init */
 	uint16_t bypass;                             /* private; the owner's */
-	uint16_t watched;                            /* private; a hint */
+	uint8_t watched, luck;                       /* private; hints */
 } nlock_mutex_t;
 
 /* Static initialisers. INIT_ATTR takes hand-off and sharing; placement other than HASH asks the kernel and therefore needs
  * nlock_mutex_init: here it does not compile ("array is negative"). The argument is a constant expression. */
-#define NLOCK_MUTEX_INIT { 0, 0, 0, 0, 0 }
+#define NLOCK_MUTEX_INIT { 0, 0, 0, 0, 0, 0 }
 #define NLOCK_MUTEX_INIT_ATTR(a) \
-	{ 0, 0, (a) + 0u * sizeof(char[((a) & (0xcu | NLOCK_BAD_ATTR)) ? -1 : 1]), 0, 0 }
+	{ 0, 0, (a) + 0u * sizeof(char[((a) & (0xcu | NLOCK_BAD_ATTR)) ? -1 : 1]), 0, 0, 0 }
 
 /* Makes *m an unlocked mutex with the given attributes. Reads nothing of what was there before.
  * Nobody may be using *m.
@@ -208,11 +208,11 @@ typedef struct nlock_cond {
 	uint64_t state __attribute__((aligned(8)));  /* private; who waits, who is about to leave */
 	uint32_t gate, node;                         /* private; where waiters sleep */
 	nlock_attr_t attr;                           /* private; constant after init */
-	uint16_t luck, spare;                        /* private; luck: a hint */
+	uint8_t luck, spare[3];                      /* private; luck: a hint */
 } nlock_cond_t;
 
 /* All bytes zero: nobody waits, default attributes. */
-#define NLOCK_COND_INIT { 0, 0, 0, 0, 0, 0 }
+#define NLOCK_COND_INIT { 0, 0, 0, 0, 0, { 0 } }
 
 /* Makes *c a condition variable for which nobody waits. Reads nothing of what was there before. Nobody may be using *c.
  * attr is a placement and a sharing; NLOCK_PLACE_FIRST here means the node of the thread that makes this call, for good.
@@ -372,7 +372,8 @@ typedef struct nlock_barrier {
 	nlock_attr_t attr;                           /* private; constant after init */
 	uint32_t count;                              /* private; constant after init */
 	uint32_t left;                               /* private; who has left, where destroy sleeps */
-	uint16_t luck, spare;                        /* private; luck: a hint */
+	uint8_t luck, spare;                         /* private; luck: a hint */
+	uint16_t tag;                                /* yours: nlock sets it to zero in init, and does not look at it */
 } nlock_barrier_t;
 
 #define NLOCK_BARRIER_SERIAL (-1) /* what one thread of each round gets from nlock_barrier_wait */
@@ -381,7 +382,7 @@ typedef struct nlock_barrier {
 /* Static initialiser, with the default attributes, for n threads: a constant expression from 1 to NLOCK_BARRIER_COUNT_MAX, else it
  * does not compile. Memory that is all zero is a barrier that has not been told for how many: nlock_barrier_wait says EINVAL. */
 #define NLOCK_BARRIER_INIT(n) \
-	{ 0, 0, 0, 0, (n) + 0u * sizeof(char[(n) >= 1 && (n) <= NLOCK_BARRIER_COUNT_MAX ? 1 : -1]), 0, 0, 0 }
+	{ 0, 0, 0, 0, (n) + 0u * sizeof(char[(n) >= 1 && (n) <= NLOCK_BARRIER_COUNT_MAX ? 1 : -1]), 0, 0, 0, 0 }
 
 /* Makes *b a barrier for `count` threads. Reads nothing of what was there before. Nobody may be using *b.
  *   EINVAL   count is 0, or more than NLOCK_BARRIER_COUNT_MAX; attr is not a valid word, or has a hand-off: nothing is handed

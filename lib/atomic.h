@@ -73,12 +73,12 @@ static inline uint32_t nl_fresh_rlx(uint32_t *p)
 }
 
 /* A hint: may be stale, may be lost. */
-static inline uint16_t nl_load16_rlx(const uint16_t *p)
+static inline uint8_t nl_load8_rlx(const uint8_t *p)
 {
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
-static inline void nl_store16_rlx(uint16_t *p, uint16_t v)
+static inline void nl_store8_rlx(uint8_t *p, uint8_t v)
 {
 	__atomic_store_n(p, v, __ATOMIC_RELAXED);
 }

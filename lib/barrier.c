@@ -222,7 +222,8 @@ int nlock_barrier_init(nlock_barrier_t *b, uint32_t count, nlock_attr_t attr)
 		return -rc;
 	b->attr = attr;
 	b->count = count;
-	b->luck = b->spare = 0;
+	b->luck = 0;
+	b->tag = 0;
 	nl_store64_rlx(&b->state, 0);
 	nl_store_rlx(&b->gate, 0);
 	nl_store_rlx(&b->left, 0);

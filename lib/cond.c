@@ -376,7 +376,7 @@ int nlock_cond_init(nlock_cond_t *c, nlock_attr_t attr)
 	if (rc)
 		return -rc;
 	c->attr = attr;
-	c->luck = c->spare = 0;
+	c->luck = 0;
 	nl_store64_rlx(&c->state, 0);
 	nl_store_rlx(&c->gate, 0);
 	return 0;

@@ -49,7 +49,7 @@
  *   T9   LOCKED -> open                  unlock_slow   FRONT becomes AWAKE, and the front lane is woken after it. NONE
  *                                                      (after T7): one is woken after it, in whatever lane
  *   T10  LOCKED -> LOCKED GRANT          unlock_slow   HEAD not NONE; FRONT as in T9
- *   T11  AWAKE -> FRONT (DUE)            head_waits    the head has watched for its budget
+ *   T11  AWAKE -> FRONT (DUE)            head_waits    the head has watched for its budget, or watching does not pay here
  *   T12  NONE or CALLED -> AWAKE         line_waits    a thread that was woken in the back lane
  *   T13  n -> n-1                        leave         deadline passed, neither open nor granted to it; a head takes
  *                                                      HEAD and DUE along
@@ -150,7 +150,7 @@ static uint32_t adopt(nlock_mutex_t *m, uint32_t w)
 		uint32_t mine = w & M_GRANT ? 0 : w & M_LOCKED;
 
 		if (nl_wait_adopt(&m->word, &w, mine)) {
-			nl_store16_rlx(&m->watched, 0);
+			nl_store8_rlx(&m->watched, 0);
 			return mine;
 		}
 	}
@@ -194,12 +194,12 @@ static uint32_t watch(nlock_mutex_t *m, uint32_t w)
 	if (!is_worth_watching(m->attr, w) || !nl_watch_ns())
 		return w;
 	nl_spin_start(&spin, NL_SPIN_FAR);
-	if (!nl_load16_rlx(&m->watched)) {
-		nl_store16_rlx(&m->watched, 1);
+	if (!nl_load8_rlx(&m->watched)) {
+		nl_store8_rlx(&m->watched, 1);
 		while (is_worth_watching(m->attr, w) && nl_spin_more(&spin))
 			w = nl_load_rlx(&m->word);
 	}
-	nl_store16_rlx(&m->watched, 0);
+	nl_store8_rlx(&m->watched, 0);
 	return w;
 }
 
@@ -257,19 +257,32 @@ static enum nl_outcome sleep_in(nlock_mutex_t *m, struct waiter *self, uint32_t 
 	return why;
 }
 
+/* True: it may acquire. Watching is left out where it has been in vain: when more threads are runnable than there are CPUs,
+ * the head would watch a lock whose next owner needs this CPU. */
+static bool watch_as_head(nlock_mutex_t *m, struct waiter *self)
+{
+	struct nl_spin spin;
+
+	if (!nl_watch_try(&m->luck))
+		return false;
+	nl_spin_start(&spin, NL_SPIN_NEAR);
+	do {
+		self->seen = nl_load_rlx(&m->word);
+		if (may_acquire(self))
+			break;
+	} while (nl_spin_more(&spin));
+	nl_watch_tell(&m->luck, may_acquire(self));
+	return may_acquire(self);
+}
+
 /* The head, if awake, watches for its budget; then it sleeps in front (T11). */
 static void head_waits(nlock_mutex_t *m, struct waiter *self)
 {
 	if (head_of(self->seen) == M_HEAD_AWAKE) {
-		struct nl_spin spin;
 		uint32_t w;
 
-		nl_spin_start(&spin, NL_SPIN_NEAR);
-		while (nl_spin_more(&spin)) {
-			self->seen = nl_load_rlx(&m->word);
-			if (may_acquire(self))
-				return;
-		}
+		if (watch_as_head(m, self))
+			return;
 		w = with_head(self->seen, M_HEAD_FRONT);
 		if (nl_policy_is_due(m->attr, nl_now() - self->since))
 			w |= M_DUE;
@@ -365,7 +378,7 @@ int nlock_mutex_init(nlock_mutex_t *m, nlock_attr_t attr)
 	if (rc)
 		return -rc;
 	m->attr = attr;
-	m->bypass = m->watched = 0;
+	m->bypass = m->watched = m->luck = 0;
 	nl_store_rlx(&m->word, 0);
 	return 0;
 }

@@ -280,26 +280,26 @@ int64_t nl_watch_ns(void)
 #define IN_VAIN  3
 #define LEFT_OUT 64
 
-bool nl_watch_try(uint16_t *luck)
+bool nl_watch_try(uint8_t *luck)
 {
-	uint16_t n = nl_load16_rlx(luck);
+	uint8_t n = nl_load8_rlx(luck);
 
 	if (!nl_watch_ns())
 		return false;
 	if (n < IN_VAIN)
 		return true;
-	nl_store16_rlx(luck, n < IN_VAIN + LEFT_OUT ? (uint16_t)(n + 1) : IN_VAIN - 1);
+	nl_store8_rlx(luck, n < IN_VAIN + LEFT_OUT ? (uint8_t)(n + 1) : IN_VAIN - 1);
 	return false;
 }
 
-void nl_watch_tell(uint16_t *luck, bool has_paid)
+void nl_watch_tell(uint8_t *luck, bool has_paid)
 {
-	uint16_t n = nl_load16_rlx(luck);
+	uint8_t n = nl_load8_rlx(luck);
 
 	if (has_paid && n)
-		nl_store16_rlx(luck, 0);
+		nl_store8_rlx(luck, 0);
 	else if (!has_paid && n < IN_VAIN)
-		nl_store16_rlx(luck, (uint16_t)(n + 1));
+		nl_store8_rlx(luck, (uint8_t)(n + 1));
 }
 
 /* ---------------------------------------------------------------- sleeping and waking */

@@ -76,10 +76,10 @@ int64_t nl_watch_ns(void);
 /* Is watching worth while on this object, going by how it went before? `luck` is the object's own: 0 at first, relaxed, and
  * right to have any value. Where several watches in a row were in vain, only one in many is tried: a watcher that waits for
  * a thread that needs the same CPU keeps it away. False where nobody may watch. */
-bool nl_watch_try(uint16_t *luck);
+bool nl_watch_try(uint8_t *luck);
 
 /* What came of it. */
-void nl_watch_tell(uint16_t *luck, bool has_paid);
+void nl_watch_tell(uint8_t *luck, bool has_paid);
 
 /* NLOCK_HAS_* bits that depend on futex calls; probes on first use. */
 uint32_t nl_wait_features(void);

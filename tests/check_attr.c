@@ -113,6 +113,7 @@ TEST(layout_is_abi)
 	must_be(offsetof(nlock_mutex_t, attr), 8);
 	must_be(offsetof(nlock_mutex_t, bypass), 12);
 	must_be(offsetof(nlock_mutex_t, watched), 14);
+	must_be(offsetof(nlock_mutex_t, luck), 15);
 	must_be(sizeof(nlock_attr_t), 4);
 	must_be(sizeof(((nlock_mutex_t *)0)->word), 4);
 }

@@ -1199,6 +1199,26 @@ ROW_TEST(watcher_takes_the_lock_without_a_sleep)
 	}
 }
 
+/* The clock would stop it if it watched. */
+ROW_TEST(head_that_loses_does_not_watch_where_that_was_in_vain)
+{
+	begin(row);
+	takes(A);
+	parks(B, do_lock, NL_LANE_FRONT);
+	releases(A, do_unlock_barging);
+	takes(D);
+	fk.watch_ns = 20000;
+	fk.in_vain = true;
+	goes_and_parks(B, NL_LANE_FRONT);
+	word_is(LOCKED | FRONT, 1);
+	must_be(m->bypass, 1);
+	releases(D, do_unlock_fair);
+	last_wake_was(NL_LANE_FRONT, 1);
+	goes_and_ends(B, 0);
+	releases(B, do_unlock);
+	rest();
+}
+
 ROW_TEST(watcher_sleeps_in_front_when_its_budget_ends)
 {
 	begin(row);
@@ -1724,6 +1744,7 @@ static const struct test tests[] = {
 	EACH_HANDOFF(stray_wake_that_answers_for_another_loses_nobody),
 	EACH_HANDOFF(watcher_takes_the_lock_without_a_sleep),
 	EACH_HANDOFF(watcher_sleeps_in_front_when_its_budget_ends),
+	EACH_HANDOFF(head_that_loses_does_not_watch_where_that_was_in_vain),
 	EACH_HANDOFF(nobody_watches_where_others_wait),
 	EACH_HANDOFF(one_watches_and_a_second_does_not),
 	EACH_HANDOFF(hint_of_a_watcher_that_died_does_not_last),

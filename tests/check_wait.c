@@ -453,7 +453,7 @@ TEST(clock_of_the_library_is_the_monotonic_one)
 
 TEST(watching_in_vain_is_given_up_but_for_a_try_now_and_then)
 {
-	uint16_t luck = 0;
+	uint8_t luck = 0;
 	int tries = 0;
 
 	if (!nl_watch_ns())

@@ -426,13 +426,13 @@ int64_t nl_watch_ns(void)
 	return fk.watch_ns;
 }
 
-bool nl_watch_try(uint16_t *luck)
+bool nl_watch_try(uint8_t *luck)
 {
 	(void)luck;
-	return nl_watch_ns() != 0;
+	return nl_watch_ns() != 0 && !fk.in_vain;
 }
 
-void nl_watch_tell(uint16_t *luck, bool has_paid)
+void nl_watch_tell(uint8_t *luck, bool has_paid)
 {
 	(void)luck;
 	(void)has_paid;

@@ -24,8 +24,8 @@ bool x_adopt(uint32_t *p, uint32_t *seen, uint32_t v, struct x_site *s);
 #define nl_load_acq(p)       x_load(p, sizeof(*(p)), X_SITE("load " #p, X_ACQ))
 #define nl_store_rlx(p, v)   x_store(p, sizeof(*(p)), v, X_SITE("store " #p, X_RLX))
 #define nl_fresh_rlx(p)      x_add(p, sizeof(*(p)), 0, X_SITE("fresh " #p, X_RLX))
-#define nl_load16_rlx(p)     nl_load_rlx(p)
-#define nl_store16_rlx(p, v) nl_store_rlx(p, v)
+#define nl_load8_rlx(p)     nl_load_rlx(p)
+#define nl_store8_rlx(p, v) nl_store_rlx(p, v)
 
 #define nl_cas_rlx(p, seen, v) x_cas(p, seen, v, X_SITE("cas " #v, X_RLX))
 #define nl_cas_acq(p, seen, v) x_cas(p, seen, v, X_SITE("cas " #v, X_ACQ))

@@ -242,13 +242,13 @@ int64_t nl_watch_ns(void)
 }
 
 /* A hint may have any value: to try is to have more to explore, and -b0 is never to try. */
-bool nl_watch_try(uint16_t *luck)
+bool nl_watch_try(uint8_t *luck)
 {
 	(void)luck;
 	return nl_watch_ns() != 0;
 }
 
-void nl_watch_tell(uint16_t *luck, bool has_paid)
+void nl_watch_tell(uint8_t *luck, bool has_paid)
 {
 	(void)luck;
 	(void)has_paid;

@@ -162,12 +162,13 @@ struct mutex {
 	uint32_t node; /* wait.c's */
 	plain<nlock_attr_t> attr;
 	plain<uint16_t> bypass;
-	cell<uint16_t> watched;
+	cell<uint8_t> watched, luck;
 
 	void end()
 	{
 		word.end();
 		watched.end();
+		luck.end();
 		attr = 0;
 		bypass = 0;
 	}
@@ -179,8 +180,8 @@ struct mutex {
 #define nl_load_acq(p)         ((p)->use($)->load(rl::mo_acquire, $))
 #define nl_store_rlx(p, v)     ((p)->use($)->store(v, rl::mo_relaxed, $))
 #define nl_fresh_rlx(p)        ((p)->use($)->fetch_add(0, rl::mo_relaxed, $))
-#define nl_load16_rlx(p)       nl_load_rlx(p)
-#define nl_store16_rlx(p, v)   nl_store_rlx(p, v)
+#define nl_load8_rlx(p)        nl_load_rlx(p)
+#define nl_store8_rlx(p, v)    nl_store_rlx(p, v)
 #define nl_cas_rlx(p, seen, v) seam::cas(p, seen, v, rl::mo_relaxed, $)
 #define nl_cas_acq(p, seen, v) seam::cas(p, seen, v, rl::mo_acquire, $)
 #define nl_cas_rel(p, seen, v) seam::cas(p, seen, v, rl::mo_release, $)
@@ -203,6 +204,18 @@ int64_t nl_now(void)
 int64_t nl_watch_ns(void)
 {
 	return seam::watch_ns;
+}
+
+template <class L> bool nl_watch_try(L *luck)
+{
+	(void)luck;
+	return nl_watch_ns() != 0;
+}
+
+template <class L> void nl_watch_tell(L *luck, bool has_paid)
+{
+	(void)luck;
+	(void)has_paid;
 }
 
 int nl_deadline_set(nl_deadline *, clockid_t, const timespec *)

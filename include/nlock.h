@@ -26,7 +26,7 @@
  *    initialised anew; so it must where the child has the number of the process that they were of (a new PID namespace).
  *  - In a signal handler an object that the interrupted thread was working on must not be used. Others may, if
  *    nlock_features() has been called once before: the first contended call reads the environment and the CPU quota.
- *  - No function here is a cancellation point.
+ *  - No function here is a cancellation point, but for nlock_cond_wait_any and nlock_sem_wait_posix.
  */
 #ifndef NLOCK_H
 #define NLOCK_H
@@ -79,6 +79,11 @@ struct timespec;
 
 #define NLOCK_BOUND_DEFAULT 20000   /* overtakings, under NLOCK_BOUNDED */
 #define NLOCK_BOUND_NS      1000000 /* nanoseconds at the head, under NLOCK_BOUNDED and NLOCK_BOUNDED_N */
+
+/* What NLOCK_BOUNDED means in this process: NLOCK_BOUND_DEFAULT; or what the environment variable NLOCK_HANDOFF says, which is read once,
+ * and not in set-uid programs: fifo is 0, barging is UINT32_MAX (no bound), bounded=K is K, 0 to 65535; bounded, and anything
+ * else, is the default. It does not change what the other three mean. Who releases a shared object decides. */
+NLOCK_API uint32_t nlock_bound(void);
 
 /* Placement: in which of the kernel's hash tables do waiters queue?
  *
@@ -362,6 +367,27 @@ NLOCK_API int nlock_cond_wait_rwlock(nlock_cond_t *c, nlock_rwlock_t *rw);
 NLOCK_API NLOCK_MUST_CHECK int nlock_cond_wait_rwlock_until(nlock_cond_t *c, nlock_rwlock_t *rw, int clock,
 							    const struct timespec *abs);
 
+/* How to give up a lock of any kind, which the caller holds, and to take it again: 0 or a positive errno value. */
+struct nlock_any_lock {
+	int (*unlock)(void *lock);
+	int (*lock)(void *lock);
+};
+
+/* The same as nlock_cond_wait_until (abs NULL: for ever, on whatever clock), with a lock of any kind, and a cancellation point (also
+ * when there is no need to block). In this order: the caller is registered; how->unlock(lock); it blocks; *c is let go of, whatever
+ * happens to it then; how->lock(lock).
+ *   0          released, or woken for nothing
+ *   ETIMEDOUT  the deadline has passed
+ *   EINVAL     another clock, or abs->tv_nsec not in 0 .. 999999999; nothing was done
+ *   what unlock returns, if that is not 0: then nobody was released in this thread's place, and lock was not called
+ *   what lock returns, if that is not 0, in preference to ETIMEDOUT
+ * Never EINTR. A thread that is cancelled before it is registered holds its lock. One that is cancelled while it is blocked lets go of *c;
+ * passes the signal on, if it may have been released by one, so that another thread may wake for nothing; calls how->lock(lock), and
+ * ignores what that returns; then the unwinding goes on. A signal is not lost. The two functions must not unwind. While the thread is
+ * blocked it can be cancelled at any instruction, so a signal handler that interrupts it then must be safe for that. */
+NLOCK_API_UNWINDS int nlock_cond_wait_any(nlock_cond_t *c, const struct nlock_any_lock *how, void *lock, int clock,
+					  const struct timespec *abs);
+
 /* ------------------------------------------------------------------ barrier
  *
  * `count` threads wait for each other, again and again. What each of them did before its call is visible to all of them after it.
@@ -475,6 +501,15 @@ NLOCK_API NLOCK_MUST_CHECK int nlock_sem_trywait(nlock_sem_t *s);
  * was then kept from running. */
 NLOCK_API NLOCK_MUST_CHECK int nlock_sem_wait_until(nlock_sem_t *s, int clock, const struct timespec *abs);
 
+/* The same (abs NULL: for ever, on whatever clock), but a cancellation point, also when there is a token at once; and
+ *   EINTR      has none: a signal handler has run while the thread slept. (One installed with SA_RESTART is no reason, but for a wait
+ *              with a deadline on the classic futex)
+ * A thread that is cancelled in its sleep has no token, and none is lost: one that was on its way to it goes to another waiter, or
+ * back into the value. If a post has promised it one, it first waits until that post, which waits for nobody, has got on; a token that
+ * is put back where there are NLOCK_SEM_VALUE_MAX by then is dropped. While it sleeps it can be cancelled at any instruction, so a signal
+ * handler that interrupts it then must be safe for that. */
+NLOCK_API_UNWINDS int nlock_sem_wait_posix(nlock_sem_t *s, int clock, const struct timespec *abs);
+
 /* Adds one token, or n at once. 0, or EOVERFLOW if there would then be more than NLOCK_SEM_VALUE_MAX (nothing is added, not
  * even to waiters). n = 0 does nothing. Both never wait, and may be called in a signal handler, also on a semaphore that the
  * interrupted thread is waiting for or posting to. */
@@ -534,6 +569,16 @@ NLOCK_API uint32_t nlock_features(void);
  * value when the kernel has no private hash. */
 NLOCK_API int nlock_hash_slots(void);
 
+/* Asks for n slots for this process's private hash: n is rounded up to a power of two, at least 2 and at most the larger of 16 and 8 for
+ * each CPU that the process may use. It stays so until it is asked for again; a forked child begins with the kernel's own choice.
+ * If there are other threads the call may block for tens of milliseconds: not for a path that is in a hurry. NODE and FIRST do not
+ * use the private hash. nlock makes this call nowhere else.
+ *   EINVAL   n is 0
+ *   EBUSY    the process uses the global hash for good
+ *   ENOMEM   no memory
+ *   ENOTSUP  the kernel has no private hash (before 6.17), or a filter forbids it */
+NLOCK_API NLOCK_MUST_CHECK int nlock_hash_set_slots(uint32_t n);
+
 /* Process-wide counts of what the contended paths of all locks did, when the library was built with --enable-stats. One
  * acquisition may count as waited and as barge. */
 typedef struct nlock_stats {
@@ -543,7 +588,7 @@ typedef struct nlock_stats {
 	uint64_t sleeps;   /* wait calls made: times a thread went to sleep, or tried to */
 	uint64_t wakes;    /* wake calls made */
 	uint64_t woken;    /* threads that these woke */
-	uint64_t timeouts; /* waiters that gave up at their deadline */
+	uint64_t timeouts; /* waiters that gave up: at their deadline, or, of a semaphore, interrupted or cancelled */
 	uint64_t bypass_max; /* most overtakings that one head has suffered; counted up to 65535, and together with those of a
 	                      * head before it that gave up at its deadline */
 } nlock_stats_t;

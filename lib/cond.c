@@ -5,8 +5,8 @@
  * Promise
  *   A signal releases at least one of the threads that were blocked when it was made, if there were any; a broadcast all
  *   of them. Who begins to wait after a signal has returned is never released by it. A thread is blocked from the moment
- *   at which the mutex can be had by others. No signal is lost to a deadline, an interruption or a stray wake. Where
- *   nobody waits, signal and broadcast are one load.
+ *   at which the mutex can be had by others. No signal is lost to a deadline, an interruption, a stray wake or a
+ *   cancellation. Where nobody waits, signal and broadcast are one load.
  *   A wake takes a thread that sleeps at that moment: so who is released is decided by the kernel's queue, and a signal
  *   leaves nothing behind that a later arrival could take.
  *   Leaving is a waiter's last look at the object, and comes before it locks the mutex again. destroy waits for those
@@ -54,6 +54,8 @@
  *   T9   LEAVING set             destroy     nobody waits, somebody is inside
  *   T10  gate+OUT                leave       whoever left last, if LEAVING; then wakes the front lane
  *   T11  all counts = 0          adopt       a forked child: TURN changes, then the gate's mark
+ *   T12  T2 or T3, then T6;      abandon     cancelled while it slept, was about to or had been woken; or its lock could not be
+ *        then T5                             given up. It is still counted when it signals
  *
  * Who is released
  *   A waiter is out of it when a wake has taken it out of the queue or the gate has moved on from what it read; until then
@@ -69,6 +71,11 @@
  *   and calling not, somebody may be blocked for whom another call's wake is still to come, and that wake might find a
  *   later arrival in front of it: then the call makes a wake of its own.
  *   A wake that finds a thread other than the one that had slept longest is no fault: both were blocked at that moment.
+ *   Who is cancelled cannot tell whether a wake has taken it out of the queue. If one has, the signal was for it alone, perhaps, and
+ *   another was blocked that it might have released: so it signals once more (T12), and whoever was blocked then and still is
+ *   has had its signal. If none has, then to the sums this is a signal like any other, and after it a waiter that leaves
+ *   as if woken by mistake (T5); somebody may wake for nothing. If all were released by the gate, the signal is for later arrivals: for
+ *   nothing too. It signals before it leaves, since leaving is its last look.
  *
  * Nobody sleeps for ever
  *   A waiter sleeps on the gate as it was before it registered. If all are released by the gate, it is found by the wake
@@ -349,6 +356,13 @@ int nl_cond_block(nlock_cond_t *c, struct nl_cond_waiter *self)
 		rc = sleep_until_released(c, self);
 	leave(c, self->mine);
 	return rc;
+}
+
+/* T12 */
+void nl_cond_abandon(nlock_cond_t *c, struct nl_cond_waiter *self)
+{
+	nlock_cond_signal(c);
+	leave(c, self->mine);
 }
 
 static int wait_with(nlock_cond_t *c, nlock_mutex_t *m, struct nl_cond_waiter *self)

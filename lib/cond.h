@@ -26,4 +26,7 @@ void nl_cond_enter(nlock_cond_t *c, struct nl_cond_waiter *self);
 /* Blocks until released, and lets go of *c. Then the caller takes its lock again. Returns what the wait returns. */
 int nl_cond_block(nlock_cond_t *c, struct nl_cond_waiter *self);
 
+/* Instead: lets go of *c, and passes on the signal that may have released it. */
+void nl_cond_abandon(nlock_cond_t *c, struct nl_cond_waiter *self);
+
 #endif

@@ -40,6 +40,7 @@
 #define NL_OP_REALTIME    256
 
 #define NL_PR_FUTEX_HASH           78
+#define NL_PR_FUTEX_HASH_SET_SLOTS 1
 #define NL_PR_FUTEX_HASH_GET_SLOTS 2
 
 /* What the kernel calls __kernel_timespec: 64 bits on every architecture. */

@@ -3,7 +3,7 @@
  * policy.h - does this release hand the lock over?
  *
  * Hand-off is one number: how often may the waiter at the head be overtaken? 0 is FIFO, infinity is barging.
- * Pure functions; no state, no atomics. A new policy is a case in nl_policy_limit and nothing else.
+ * Pure functions, but for what the environment says of the default; no state, no atomics. A new policy is a case in nl_policy_limit and nothing else.
  *
  * "Let the app decide", per release: Franke, linux-kernel, 6 March 2002 (FUTEX_UP and FUTEX_UP_FAIR).
  */
@@ -11,6 +11,7 @@
 #define NL_POLICY_H
 
 #include "attr.h"
+#include "wait.h"
 
 /* Who decides about this release. */
 enum nl_release {
@@ -31,7 +32,7 @@ static inline uint32_t nl_policy_limit(nlock_attr_t a)
 	case A_BOUNDED_N:
 		return nl_attr_limit(a);
 	default:
-		return NLOCK_BOUND_DEFAULT;
+		return nl_default_limit();
 	}
 }
 

@@ -45,7 +45,7 @@
  *                                                 T3, or a wake took the waiter out of the queue, or it may get past. It has
  *                                                 the token
  *   T8   FRONT                         settle     a waiter that was woken and found no answer
- *   T9   count-1, bypass 0             leave      a waiter whose deadline has passed, while anybody is counted: not
+ *   T9   count-1, bypass 0             leave      a waiter whose deadline has passed, or that was interrupted, while anybody is counted: not
  *                                                 necessarily itself. If nobody is, an answer is owed to it: it waits for that
  *   T10  claimed+1                     leave      after T9, if gate is ahead: the answer may have been for this thread, and those
  *                                                 who came after it was written do not look at it. It is claimed and
@@ -53,6 +53,8 @@
  *   T11  bypass 0                      wait_slow  a waiter that has claimed what was written after it came
  *   T12  count n -> 0, new EPOCH       adopt      in the child of a fork, before its first T3 and T5: the waiters are the
  *                                                 parent's. What they were answered is claimed (T7), and posted again
+ *   T13  T9, T10; or T7, then T4 or T5  abandon  a waiter that is cancelled while it sleeps, is about to, or has been woken. If an answer
+ *                                                 is owed to it, it waits for that and posts it
  *
  * Nobody sleeps for ever
  *   A waiter sleeps on a gate that it has seen equal to claimed, or that has not moved since before T3. Each T6 moves gate, then
@@ -63,6 +65,11 @@
  *   found first for its priority. Found by scen_sem fifo,1 wu wu wu.) The one way in which such a waiter goes without a
  *   claim is T9, and then it passes the answer on (T10): that moves gate again, and wakes. It must see the newest gate there:
  *   found by scen_sem fifo,0 t w w p p p.
+ *   Who is cancelled may have been taken out of the queue by a wake, and cannot tell. To leave as at a deadline (T9, T10) is right in
+ *   both cases: if a wake was for it, the answer is written, and passed on. If nobody is counted, an answer covers it or is
+ *   promised. A promised one cannot be handed on before it is written: whoever had the token then could end the semaphore under T6.
+ *   So it is waited for, in the cleanup, with no cancellation: by a poster that is between T5 and T6 and waits for nobody. Any answer will
+ *   do, as for one that was woken.
  *   A wake that hits a thread by mistake lets it claim another's answer, and leaves its own to the other.
  *
  * The end of life
@@ -133,11 +140,12 @@ _Static_assert(offsetof(nlock_sem_t, gate) % 8 == 0, "gate and node are exchange
 
 /* What a thread in wait_slow knows of itself. */
 struct waiter {
+	nlock_sem_t *s;
 	uint64_t seen;               /* the state as last read */
 	uint32_t came;               /* gate, before it registered */
 	bool may_pass;               /* it may claim what was there before */
 	bool was_woken;              /* a wake took it out of the queue the last time */
-	bool is_expired;             /* the deadline has passed */
+	int over;                    /* ETIMEDOUT: the deadline has passed; EINTR: a signal handler has run; else 0 */
 	const struct nl_deadline *d; /* or NULL: for ever */
 };
 
@@ -336,7 +344,10 @@ static void sleep_on(nlock_sem_t *s, struct waiter *self, uint32_t written)
 		self->was_woken = self->may_pass = true;
 		break;
 	case NL_TIMEDOUT:
-		self->is_expired = true;
+		self->over = ETIMEDOUT;
+		break;
+	case NL_INTR:
+		self->over = EINTR;
 		break;
 	default:
 		break;
@@ -359,18 +370,35 @@ static bool leave(nlock_sem_t *s)
 	return true;
 }
 
-static __attribute__((noinline, cold)) int wait_slow(nlock_sem_t *s, const struct nl_deadline *d)
+/* T13 */
+static void abandon(void *arg)
 {
-	struct waiter self = { .seen = adopt(s), .d = d };
+	struct waiter *self = arg;
 	uint32_t written;
 
+	if (leave(self->s))
+		return;
+	self->was_woken = self->may_pass = true;
+	self->d = NULL;
+	while (!has_claimed(self->s, self, &written))
+		sleep_on(self->s, self, written);
+	post(self->s, 1);
+}
+
+static __attribute__((noinline, cold)) int wait_slow(nlock_sem_t *s, struct nl_deadline *d)
+{
+	struct waiter self = { .s = s, .seen = adopt(s), .d = d };
+	uint32_t written;
+
+	if (d)
+		d->arg = &self;
 	watch(s, &self.seen);
 	if (enter(s, &self))
 		return 0;
 	while (!has_claimed(s, &self, &written)) {
-		if (self.is_expired && self.d) {
+		if (self.over && self.d) {
 			if (leave(s))
-				return ETIMEDOUT;
+				return self.over;
 			self.d = NULL;
 		} else {
 			sleep_on(s, &self, written);
@@ -425,6 +453,21 @@ int nlock_sem_wait_until(nlock_sem_t *s, int clock, const struct timespec *abs)
 		return 0;
 	rc = nl_deadline_set(&d, clock, abs);
 	return rc ? -rc : wait_slow(s, &d);
+}
+
+int nlock_sem_wait_posix(nlock_sem_t *s, int clock, const struct timespec *abs)
+{
+	struct nl_deadline d;
+	int rc;
+
+	nl_cancel_point();
+	if (nlock_sem_trywait(s) == 0)
+		return 0;
+	rc = nl_deadline_or_none(&d, clock, abs);
+	if (rc)
+		return -rc;
+	d.abandon = abandon;
+	return wait_slow(s, &d);
 }
 
 int nlock_sem_post_n(nlock_sem_t *s, uint32_t n)

@@ -2,10 +2,11 @@
  *
  * system.c - what the library and the kernel say of themselves
  *
- * The private hash belongs to the process, not to any lock, so it is asked for here. Nothing here changes anything.
- * errno stays as it was.
+ * The private hash belongs to the process, not to any lock, so it is asked for here. Nothing but
+ * nlock_hash_set_slots changes anything. errno stays as it was.
  */
 #include "futex2.h"
+#include "policy.h"
 #include "stats.h"
 #include "wait.h"
 
@@ -22,10 +23,32 @@ uint32_t nlock_version(void)
 	return NLOCK_VERSION;
 }
 
-/* Kernels before 6.16 do not know the request: -EINVAL. */
+/* Kernels before 6.16 do not know the request, and 6.16 has it switched off: -EINVAL. */
 int nlock_hash_slots(void)
 {
 	return (int)nl_syscall(SYS_prctl, NL_PR_FUTEX_HASH, NL_PR_FUTEX_HASH_GET_SLOTS, 0, 0, 0, 0);
+}
+
+/* The kernel takes powers of two, and 0 for the global hash, which cannot be undone: not by this function. More slots than `most` are
+ * memory for nothing. Whatever else it says than the three means that there is no such hash here, or that we may not ask. */
+int nlock_hash_set_slots(uint32_t n)
+{
+	const uint32_t most = nl_wait_cpus() > 2 ? 8 * nl_wait_cpus() : 16;
+	uint32_t slots = 2;
+	long rc;
+
+	if (!n)
+		return EINVAL;
+	while (slots < n && slots < most)
+		slots *= 2;
+	rc = nl_syscall(SYS_prctl, NL_PR_FUTEX_HASH, NL_PR_FUTEX_HASH_SET_SLOTS, slots, 0, 0, 0);
+	return rc == -EBUSY || rc == -ENOMEM || !rc ? (int)-rc : ENOTSUP;
+}
+
+/* What policy.h goes by. */
+uint32_t nlock_bound(void)
+{
+	return nl_policy_limit(NLOCK_BOUNDED);
 }
 
 /* The futex calls are wait.c's to know; the hash and the counting are ours. */

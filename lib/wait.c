@@ -24,6 +24,14 @@
  *   again in a new PID namespace, or after all others have been used: the header says what to do then. A count of forks
  *   could not, but two copies of this library would not count alike.)
  *
+ * Cancellation
+ *   A wait that can be cancelled is made with the thread asynchronously cancellable, as the C library makes its own: only so is there no
+ *   moment between a test and the system call at which a cancellation goes unseen. Between the two switches of the type stands
+ *   nothing but the call and what chooses it: no lock, no allocation, no store that matters. When the handler runs the thread may not
+ *   have slept yet, or have been taken out of the queue already: the primitive must reckon with each.
+ *   The handler is one that is found by setjmp, not by the compiler's tables, which know only of calls (Makefile.am); those
+ *   that unwind the frames between are there for every instruction.
+ *
  * Failure
  *   A wait that fails in a way nobody foresaw sleeps a millisecond and says "look again": slow, but never a busy loop.
  *   A wake that fails found nobody: the object may be gone, which is allowed.
@@ -34,6 +42,7 @@
 #include "atomic.h"
 #include "attr.h"
 #include "futex2.h"
+#include "policy.h"
 #include "stats.h"
 
 #include <fcntl.h>
@@ -50,8 +59,9 @@
 #define FEATURES_KNOWN 0x80000000u
 
 /* Relaxed: whoever reads a stale value finds the same out again. */
-static uint32_t quota = UINT32_MAX; /* CPUs */
-static uint32_t features;           /* NLOCK_HAS_* and FEATURES_KNOWN; 0 before the first use */
+static uint32_t quota = UINT32_MAX;                  /* CPUs */
+static uint32_t default_limit = NLOCK_BOUND_DEFAULT; /* of overtakings */
+static uint32_t features;                            /* NLOCK_HAS_* and FEATURES_KNOWN; 0 before the first use */
 
 /* ---------------------------------------------------------------- what works here */
 
@@ -115,6 +125,23 @@ static uint32_t quota_cpus(void)
 	return period && time / period < UINT32_MAX ? (uint32_t)(time / period) : UINT32_MAX;
 }
 
+/* fifo, barging, bounded or bounded=K. Anything else says nothing. */
+static uint32_t limit_in(const char *text)
+{
+	static const char bounded[] = "bounded=";
+	uint32_t k = 0;
+
+	if (text && !strcmp(text, "fifo"))
+		return 0;
+	if (text && !strcmp(text, "barging"))
+		return NL_NO_LIMIT;
+	if (!text || strncmp(text, bounded, sizeof(bounded) - 1) || !text[sizeof(bounded) - 1])
+		return NLOCK_BOUND_DEFAULT;
+	for (text += sizeof(bounded) - 1; *text >= '0' && *text <= '9' && k <= UINT16_MAX; text++)
+		k = k * 10 + (uint32_t)(*text - '0');
+	return *text || k > UINT16_MAX ? NLOCK_BOUND_DEFAULT : k;
+}
+
 /* The environment is not read in set-uid programs. */
 static uint32_t probe(void)
 {
@@ -122,6 +149,7 @@ static uint32_t probe(void)
 	uint32_t f = FEATURES_KNOWN;
 
 	nl_store_rlx(&quota, quota_cpus());
+	nl_store_rlx(&default_limit, limit_in(secure_getenv("NLOCK_HANDOFF")));
 
 	if (mode && !strcmp(mode, "legacy"))
 		return f;
@@ -155,6 +183,12 @@ static uint32_t known(void)
 uint32_t nl_wait_features(void)
 {
 	return known() & ~FEATURES_KNOWN;
+}
+
+uint32_t nl_default_limit(void)
+{
+	known();
+	return nl_load_rlx(&default_limit);
 }
 
 /* Is this an error that the call never has where it works? Then somebody does not let us make it. */
@@ -238,9 +272,9 @@ int nl_deadline_set(struct nl_deadline *d, clockid_t clock, const struct timespe
 		return -EINVAL;
 	if (!abs || abs->tv_nsec < 0 || abs->tv_nsec >= NSEC_PER_SEC)
 		return -EINVAL;
-	d->clock = clock;
-	d->sec = abs->tv_sec < 0 ? 0 : abs->tv_sec;
-	d->nsec = abs->tv_sec < 0 ? 0 : abs->tv_nsec;
+	*d = (struct nl_deadline){ clock, abs->tv_sec, abs->tv_nsec, NULL, NULL };
+	if (d->sec < 0)
+		d->sec = d->nsec = 0;
 	return is_past(d) ? -ETIMEDOUT : 0;
 }
 
@@ -325,14 +359,38 @@ static long wait_once(uint32_t *word, nlock_attr_t attr, uint32_t expected, uint
 			      expected, at, lane);
 }
 
+void nl_cancel_point(void)
+{
+	pthread_testcancel();
+}
+
+/* The same, as a cancellation point: in the call alone, and in what little there is around it, the thread may be cancelled at
+ * any instruction. The first use, which opens a file, must be over by then. */
+static long wait_cancellable(uint32_t *word, nlock_attr_t attr, uint32_t expected, uint32_t lane,
+			     const struct nl_deadline *d)
+{
+	int type;
+	long rc;
+
+	known();
+	pthread_cleanup_push(d->abandon, d->arg);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	rc = wait_once(word, attr, expected, lane, d);
+	pthread_setcanceltype(type, &type);
+	pthread_cleanup_pop(0);
+	return rc;
+}
+
 /* Every deadline is compared here first: an expired timer costs the kernel more than a sleep and a wake. */
 enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, uint32_t lane,
 			const struct nl_deadline *d)
 {
+	const bool is_cancellable = d && d->abandon;
+
 	if (d && is_past(d))
 		return NL_TIMEDOUT;
 	NL_COUNT(sleeps, 1);
-	switch (wait_once(word, attr, expected, lane, d)) {
+	switch ((is_cancellable ? wait_cancellable : wait_once)(word, attr, expected, lane, d)) {
 	case 0:
 		return NL_WOKEN;
 	case -ETIMEDOUT:
@@ -341,8 +399,9 @@ enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, ui
 		nl_nap(); /* the time was cut to 32 bits */
 		return NL_LOOK;
 	case -EAGAIN: /* the word was not `expected` */
-	case -EINTR:  /* the place in the queue is lost */
 		return NL_LOOK;
+	case -EINTR: /* the place in the queue is lost */
+		return is_cancellable ? NL_INTR : NL_LOOK;
 	default:
 		nl_nap(); /* see Failure above */
 		return NL_LOOK;

@@ -21,6 +21,7 @@ enum nl_outcome {
 	NL_WOKEN, /* a wake took this thread out of the queue. It may have been meant for an earlier user of the address */
 	NL_LOOK,     /* the word differed, a signal came, or the kernel cannot wait: look again */
 	NL_TIMEDOUT, /* the deadline has passed, and no wake came first */
+	NL_INTR, /* a signal handler has run, and no wake came first: only in a wait that can be cancelled, else NL_LOOK */
 };
 
 /* Lanes: a sleeper is in one, a wake goes to the oldest sleeper in any of its lanes. */
@@ -28,18 +29,35 @@ enum nl_outcome {
 #define NL_LANE_FRONT 0x2u /* the head that has been awake and went back to sleep */
 #define NL_LANE_ALL   (NL_LANE_BACK | NL_LANE_FRONT)
 
-/* An absolute time that has been validated, or none. */
+/* What ends a wait besides a wake: an absolute time that has been validated, and the thread's cancellation, if there is
+ * something to do then. */
 struct nl_deadline {
 	clockid_t clock;
-	int64_t sec; /* >= 0, saturated; a time before the clock's zero is zero */
+	int64_t sec; /* >= 0, saturated; a time before the clock's zero is zero; INT64_MAX is never */
 	int64_t nsec;
+	void (*abandon)(void *arg); /* or NULL: it cannot be cancelled */
+	void *arg;
 };
 
-/* Validates: 0, -EINVAL, or -ETIMEDOUT if it has passed already. */
+/* Validates: 0, -EINVAL, or -ETIMEDOUT if it has passed already. Not to be cancelled. */
 int nl_deadline_set(struct nl_deadline *d, clockid_t clock, const struct timespec *abs);
 
+/* The same, but no time is no deadline, on whatever clock. */
+static inline int nl_deadline_or_none(struct nl_deadline *d, clockid_t clock, const struct timespec *abs)
+{
+	if (abs)
+		return nl_deadline_set(d, clock, abs);
+	*d = (struct nl_deadline){ CLOCK_MONOTONIC, INT64_MAX, 0, NULL, NULL };
+	return 0;
+}
+
+/* Acts on a cancellation that has been asked for, if that is not disabled: then it does not return. */
+void nl_cancel_point(void);
+
 /* Sleeps in `lane` until woken, if the word is `expected` when the kernel looks; at the latest until `d`, or for ever if
- * d is NULL. A deadline in the past returns NL_TIMEDOUT without a call. */
+ * d is NULL. A deadline in the past returns NL_TIMEDOUT without a call.
+ * A thread that is cancelled here, at any moment in this call, does not return: it calls d->abandon once, in which it is not
+ * cancelled again, and unwinds. Whether a wake had taken it out of the queue by then cannot be known. */
 enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, uint32_t lane,
 			const struct nl_deadline *d);
 
@@ -80,6 +98,9 @@ bool nl_watch_try(uint8_t *luck);
 
 /* What came of it. */
 void nl_watch_tell(uint8_t *luck, bool has_paid);
+
+/* What NLOCK_BOUNDED means in this process: NLOCK_BOUND_DEFAULT, unless the environment says otherwise. */
+uint32_t nl_default_limit(void);
 
 /* NLOCK_HAS_* bits that depend on futex calls; probes on first use. */
 uint32_t nl_wait_features(void);

@@ -188,6 +188,7 @@ void fk_begin(void)
 	has_begun = true;
 	memset(&fk, 0, sizeof(fk));
 	fk.now = fk.realtime = (int64_t)1000 * NSEC_PER_SEC;
+	fk.default_limit = NLOCK_BOUND_DEFAULT;
 	for (int i = 0; i < FK_PLAYERS; i++) {
 		if (players[i].state != FK_READY)
 			complain("a player is still busy with the last script");
@@ -269,7 +270,7 @@ int nl_deadline_set(struct nl_deadline *d, clockid_t clock, const struct timespe
 		return -EINVAL;
 	if (!abs || abs->tv_nsec < 0 || abs->tv_nsec >= NSEC_PER_SEC)
 		return -EINVAL;
-	*d = (struct nl_deadline){ clock, abs->tv_sec, abs->tv_nsec };
+	*d = (struct nl_deadline){ clock, abs->tv_sec, abs->tv_nsec, NULL, NULL };
 	if (d->sec < 0)
 		d->sec = d->nsec = 0;
 	return is_past(d) ? -ETIMEDOUT : 0;
@@ -436,6 +437,11 @@ void nl_watch_tell(uint8_t *luck, bool has_paid)
 {
 	(void)luck;
 	(void)has_paid;
+}
+
+uint32_t nl_default_limit(void)
+{
+	return fk.default_limit;
 }
 
 uint32_t nl_wait_features(void)

@@ -64,10 +64,11 @@ extern struct fk_world {
 	int64_t tick;        /* added after each look at it */
 	int64_t realtime;    /* the other clock, in nanoseconds */
 	int64_t watch_ns;    /* nl_watch_ns() */
-	bool in_vain;          /* what nl_watch_try goes by: watching has not paid on any object */
+	bool in_vain;        /* what nl_watch_try goes by: watching has not paid on any object */
 	int place_result;    /* nl_wait_place() */
 	uint32_t generation; /* of processes: private objects that are not NUMA are marked with it, as in lib/wait.c */
 	uint32_t features;
+	uint32_t default_limit; /* nl_default_limit() */
 	enum fk_lie lie;
 	bool may_drop; /* a deadline may be dropped within a call, by one that is owed something; else only once it has passed */
 	const char *complaint; /* the first breach of the contract, or NULL */

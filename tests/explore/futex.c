@@ -203,7 +203,7 @@ int nl_deadline_set(struct nl_deadline *d, clockid_t clock, const struct timespe
 {
 	if (!abs)
 		return -EINVAL;
-	*d = (struct nl_deadline){ clock, abs->tv_sec, abs->tv_nsec };
+	*d = (struct nl_deadline){ clock, abs->tv_sec, abs->tv_nsec, NULL, NULL };
 	x_me()->is_expired = false;
 	return has_passed() ? -ETIMEDOUT : 0;
 }
@@ -252,6 +252,11 @@ void nl_watch_tell(uint8_t *luck, bool has_paid)
 {
 	(void)luck;
 	(void)has_paid;
+}
+
+uint32_t nl_default_limit(void)
+{
+	return NLOCK_BOUND_DEFAULT;
 }
 
 uint32_t nl_wait_features(void)

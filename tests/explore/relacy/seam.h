@@ -218,6 +218,11 @@ template <class L> void nl_watch_tell(L *luck, bool has_paid)
 	(void)has_paid;
 }
 
+uint32_t nl_default_limit(void)
+{
+	return NLOCK_BOUND_DEFAULT;
+}
+
 int nl_deadline_set(nl_deadline *, clockid_t, const timespec *)
 {
 	return -EINVAL;

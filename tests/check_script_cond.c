@@ -70,6 +70,45 @@ static int do_wait_twice(void *arg)
 	return rc ? rc : wait_with(arg, false);
 }
 
+static int unlock_mutex(void *lock)
+{
+	return nlock_mutex_unlock(lock);
+}
+
+static int lock_mutex(void *lock)
+{
+	return nlock_mutex_lock(lock);
+}
+
+static int refuse(void *lock)
+{
+	(void)lock;
+	return EPERM;
+}
+
+static int lock_of_the_dead(void *lock)
+{
+	return nlock_mutex_lock(lock) ? -1 : EOWNERDEAD;
+}
+
+static const struct nlock_any_lock as_mutex = { unlock_mutex, lock_mutex }, not_mine = { refuse, lock_mutex },
+				   of_the_dead = { unlock_mutex, lock_of_the_dead };
+static const struct nlock_any_lock *any_how; /* do_wait_any gives up and takes its lock */
+static const struct timespec *how_long;
+
+/* The same with any lock. Cancelled, it keeps the mutex. */
+static int do_wait_any(void *arg)
+{
+	int rc = nlock_mutex_lock(arg);
+
+	if (rc)
+		return -rc;
+	rc = nlock_cond_wait_any(c, any_how, arg, until_clock, how_long);
+	if (nlock_mutex_trylock(arg) != EBUSY)
+		return -1;
+	return nlock_mutex_unlock(arg) ? -2 : rc;
+}
+
 static int do_signal(void *arg)
 {
 	(void)arg;
@@ -149,6 +188,8 @@ static void begin_with(nlock_attr_t attr)
 	fk_forget();
 	until = (struct timespec){ 2000, 0 };
 	until_clock = CLOCK_MONOTONIC;
+	any_how = &as_mutex;
+	how_long = NULL;
 }
 
 static void begin(void)
@@ -964,6 +1005,193 @@ TEST(shared_object_counts_those_of_all_processes)
 
 /* ---------------------------------------------------------------- the table */
 
+/* ---------------------------------------------------------------- any lock, and cancellation */
+
+/* Its call has ended, and it has the mutex, which the script gives up for it. */
+#define has_been_cancelled(who) \
+	do { \
+		is(who, FK_READY); \
+		must_be(fk_result(who), FK_CANCELLED); \
+		must_be(nlock_mutex_trylock(&m), EBUSY); \
+		must_be(nlock_mutex_unlock(&m), 0); \
+	} while (0)
+
+TEST(any_lock_is_given_up_and_had_again)
+{
+	begin();
+	parks(A, do_wait_any);
+	must_be(m.word, 0);
+	must_be(nlock_cond_signal(c), 0);
+	goes_and_ends(A, 0);
+	how_long = &until;
+	parks(B, do_wait_any);
+	is_roused_and_ends(B, NL_TIMEDOUT, ETIMEDOUT);
+	until_clock = CLOCK_REALTIME;
+	until.tv_sec = 1;
+	ends(C, do_wait_any, ETIMEDOUT);
+	rest();
+}
+
+TEST(any_lock_whose_unlock_fails_is_not_locked_and_nobody_is_counted)
+{
+	begin();
+	any_how = &not_mine;
+	ends(A, do_wait_any, EPERM);
+	state_is(0);
+	any_how = &as_mutex;
+	parks(B, do_wait_any);
+	must_be(nlock_cond_signal(c), 0);
+	goes_and_ends(B, 0);
+	rest();
+}
+
+TEST(what_any_lock_says_comes_before_a_timeout)
+{
+	begin();
+	any_how = &of_the_dead;
+	how_long = &until;
+	parks(A, do_wait_any);
+	is_roused_and_ends(A, NL_TIMEDOUT, EOWNERDEAD);
+	parks(A, do_wait_any);
+	must_be(nlock_cond_broadcast(c), 0);
+	goes_and_ends(A, EOWNERDEAD);
+	rest();
+}
+
+TEST(bad_arguments_with_any_lock_change_nothing)
+{
+	static const struct timespec bad = { 5, 1000000000 };
+
+	begin();
+	how_long = &bad;
+	ends(A, do_wait_any, EINVAL);
+	how_long = &until;
+	until_clock = CLOCK_BOOTTIME;
+	ends(A, do_wait_any, EINVAL);
+	must_be(fk.n_waits, 0);
+	how_long = NULL; /* then the clock is nothing */
+	parks(A, do_wait_any);
+	must_be(nlock_cond_signal(c), 0);
+	goes_and_ends(A, 0);
+	rest();
+}
+
+TEST(interruption_does_not_end_a_wait_with_any_lock)
+{
+	begin();
+	parks(A, do_wait_any);
+	must_be(fk_rouse(A, NL_INTR), FK_ASLEEP);
+	must_be(nlock_cond_signal(c), 0);
+	goes_and_ends(A, 0);
+	rest();
+}
+
+TEST(b82_cancelled_sleeper_leaves_nothing_and_has_the_mutex)
+{
+	begin();
+	parks(A, do_wait_any);
+	must_be(fk_cancel(A), FK_READY);
+	state_is(0);
+	has_been_cancelled(A);
+	rest();
+}
+
+TEST(b82_thread_that_is_cancelled_already_does_not_wait)
+{
+	begin();
+	must_be(fk_cancel(A), FK_READY);
+	must_be(fk_call(A, do_wait_any, &m), FK_READY);
+	must_be(fk.n_waits, 0);
+	must_be(c->state, 0);
+	has_been_cancelled(A);
+	rest();
+}
+
+TEST(b82_signal_that_a_cancelled_waiter_has_taken_goes_to_the_next)
+{
+	begin();
+	parks(A, do_wait_any);
+	parks(B, do_wait);
+	parks(C, do_wait);
+	must_be(nlock_cond_signal(c), 0);
+	is(A, FK_WOKEN);
+	must_be(fk_cancel(A), FK_READY);
+	is(B, FK_WOKEN);
+	is(C, FK_ASLEEP);
+	has_been_cancelled(A);
+	goes_and_ends(B, 0);
+	must_be(nlock_cond_signal(c), 0);
+	goes_and_ends(C, 0);
+	rest();
+}
+
+TEST(b82_signal_that_a_cancelled_waiter_has_taken_finds_one_on_its_way_to_sleep)
+{
+	begin();
+	parks(A, do_wait_any);
+	stops(B, do_wait, FK_BEFORE_WAIT);
+	must_be(nlock_cond_signal(c), 0);
+	is(A, FK_WOKEN);
+	must_be(fk_cancel(A), FK_READY);
+	has_been_cancelled(A);
+	goes_and_ends(B, 0);
+	rest();
+}
+
+TEST(b82_signal_to_one_that_is_cancelled_before_it_sleeps_releases_the_other)
+{
+	begin();
+	stops(A, do_wait_any, FK_BEFORE_WAIT);
+	stops(B, do_wait, FK_BEFORE_WAIT);
+	must_be(nlock_cond_signal(c), 0);
+	must_be(fk_cancel(A), FK_READY);
+	has_been_cancelled(A);
+	goes_and_ends(B, 0);
+	rest();
+}
+
+TEST(b82_cancellation_in_the_middle_of_a_signal_loses_nobody)
+{
+	begin();
+	parks(A, do_wait_any);
+	parks(B, do_wait);
+	stops(D, do_signal, FK_BEFORE_WAKE);
+	must_be(fk_cancel(A), FK_READY);
+	is(B, FK_WOKEN);
+	has_been_cancelled(A);
+	goes_and_ends(D, 0);
+	goes_and_ends(B, 0);
+	rest();
+}
+
+TEST(b82_broadcast_releases_the_others_of_a_cancelled_waiter)
+{
+	begin();
+	parks(A, do_wait_any);
+	parks(B, do_wait);
+	must_be(nlock_cond_broadcast(c), 0);
+	must_be(fk_cancel(A), FK_READY);
+	has_been_cancelled(A);
+	goes_and_ends(B, 0);
+	rest();
+}
+
+TEST(b82_cancelled_waiter_lets_go_before_it_waits_for_the_mutex)
+{
+	begin();
+	parks(A, do_wait_any);
+	must_be(nlock_mutex_trylock(&m), 0);
+	must_be(nlock_cond_signal(c), 0);
+	is(A, FK_WOKEN);
+	parks(D, do_destroy);
+	must_be(fk_cancel(A), FK_ASLEEP);
+	goes_and_ends(D, 0);
+	must_be(nlock_mutex_unlock(&m), 0);
+	must_be(fk_go(A), FK_READY);
+	has_been_cancelled(A);
+	rest();
+}
+
 static const struct test tests[] = {
 	ONCE(signal_and_broadcast_of_nobody_make_no_call),
 	ONCE(arguments_that_are_none_change_nothing_b77),
@@ -1014,6 +1242,19 @@ static const struct test tests[] = {
 	ONCE(waiters_at_their_maximum_carry_into_nothing),
 	ONCE(child_of_a_fork_counts_nobody_of_its_parents),
 	ONCE(shared_object_counts_those_of_all_processes),
+	ONCE(any_lock_is_given_up_and_had_again),
+	ONCE(any_lock_whose_unlock_fails_is_not_locked_and_nobody_is_counted),
+	ONCE(what_any_lock_says_comes_before_a_timeout),
+	ONCE(bad_arguments_with_any_lock_change_nothing),
+	ONCE(interruption_does_not_end_a_wait_with_any_lock),
+	ONCE(b82_cancelled_sleeper_leaves_nothing_and_has_the_mutex),
+	ONCE(b82_thread_that_is_cancelled_already_does_not_wait),
+	ONCE(b82_signal_that_a_cancelled_waiter_has_taken_goes_to_the_next),
+	ONCE(b82_signal_that_a_cancelled_waiter_has_taken_finds_one_on_its_way_to_sleep),
+	ONCE(b82_signal_to_one_that_is_cancelled_before_it_sleeps_releases_the_other),
+	ONCE(b82_cancellation_in_the_middle_of_a_signal_loses_nobody),
+	ONCE(b82_broadcast_releases_the_others_of_a_cancelled_waiter),
+	ONCE(b82_cancelled_waiter_lets_go_before_it_waits_for_the_mutex),
 };
 
 int main(int argc, char **argv)

@@ -46,6 +46,16 @@ static int do_wait_until(void *arg)
 	return nlock_sem_wait_until(arg, CLOCK_MONOTONIC, &until);
 }
 
+static int do_wait_posix(void *arg)
+{
+	return nlock_sem_wait_posix(arg, -1, NULL);
+}
+
+static int do_wait_posix_until(void *arg)
+{
+	return nlock_sem_wait_posix(arg, CLOCK_MONOTONIC, &until);
+}
+
 static int do_post(void *arg)
 {
 	return nlock_sem_post(arg);
@@ -750,9 +760,132 @@ ROW_TEST(init_says_what_the_wait_layer_says)
 	rest(0);
 }
 
+/* ---------------------------------------------------------------- interruption, cancellation */
+
+#define is_cancelled_and_ends(who) \
+	do { \
+		must_be(fk_cancel(who), FK_READY); \
+		must_be(fk_result(who), FK_CANCELLED); \
+	} while (0)
+
+ROW_TEST(interrupted_posix_waiter_goes_and_leaves_nothing)
+{
+	begin(row, 0);
+	parks(A, do_wait_posix);
+	is_roused_and_ends(A, NL_INTR, EINTR);
+	parks(A, do_wait_posix_until);
+	is_roused_and_ends(A, NL_INTR, EINTR);
+	rest(0);
+	parks(A, do_wait_posix_until);
+	is_roused_and_ends(A, NL_TIMEDOUT, ETIMEDOUT);
+	parks(A, do_wait_posix);
+	posts(B);
+	goes_and_ends(A, 0);
+	rest(0);
+}
+
+ROW_TEST(interrupted_posix_waiter_waits_for_the_answer_that_it_was_promised)
+{
+	begin(row, 0);
+	parks(A, do_wait_posix);
+	s->state = 0;
+	is_roused_and_parks(A, NL_INTR);
+	s->gate++;
+	is_roused_and_ends(A, NL_LOOK, 0);
+	rest(0);
+}
+
+ROW_TEST(posix_waiter_looks_at_its_deadline_only_if_there_is_no_token)
+{
+	static const struct timespec bad = { 5, -1 };
+
+	begin(row, 3);
+	must_be(nlock_sem_wait_posix(s, CLOCK_MONOTONIC, &bad), 0);
+	must_be(nlock_sem_wait_posix(s, CLOCK_BOOTTIME, &until), 0);
+	must_be(nlock_sem_wait_posix(s, -1, NULL), 0);
+	must_be(nlock_sem_wait_posix(s, CLOCK_MONOTONIC, &bad), EINVAL);
+	must_be(nlock_sem_wait_posix(s, CLOCK_BOOTTIME, &until), EINVAL);
+	until.tv_sec = -1;
+	must_be(nlock_sem_wait_posix(s, CLOCK_REALTIME, &until), ETIMEDOUT);
+	must_be(fk.n_calls, 0);
+	rest(0);
+}
+
+ROW_TEST(b82_thread_that_is_cancelled_already_takes_no_token)
+{
+	begin(row, 1);
+	must_be(fk_cancel(A), FK_READY);
+	ends(A, do_wait_posix, FK_CANCELLED);
+	must_be(fk.n_calls, 0);
+	rest(1);
+}
+
+ROW_TEST(b82_cancelled_sleeper_leaves_nothing)
+{
+	begin(row, 0);
+	parks(A, do_wait_posix);
+	is_cancelled_and_ends(A);
+	rest(0);
+}
+
+ROW_TEST(b82_token_of_a_cancelled_waiter_goes_to_the_next)
+{
+	begin(row, 0);
+	parks(A, do_wait_posix);
+	parks(B, do_wait);
+	posts(C);
+	is(A, FK_WOKEN);
+	is_cancelled_and_ends(A);
+	is(B, FK_WOKEN);
+	goes_and_ends(B, 0);
+	rest(0);
+}
+
+ROW_TEST(b82_token_of_the_only_waiter_goes_back_into_the_value)
+{
+	begin(row, 0);
+	parks(A, do_wait_posix);
+	posts(C);
+	is(A, FK_WOKEN);
+	is_cancelled_and_ends(A);
+	is_now(1, 0, 0);
+	takes(B);
+	stops(A, do_wait_posix, FK_BEFORE_WAIT);
+	posts(C);
+	is_cancelled_and_ends(A);
+	rest(1);
+}
+
+ROW_TEST(b82_two_tokens_for_two_waiters_of_whom_one_is_cancelled)
+{
+	begin(row, 0);
+	parks(A, do_wait_posix);
+	parks(B, do_wait);
+	must_be(nlock_sem_post_n(s, 2), 0);
+	is_cancelled_and_ends(A);
+	is_now(1, 0, 1);
+	goes_and_ends(B, 0);
+	rest(1);
+}
+
+/* A post of another thread stands between its two steps, as above. */
+ROW_TEST(b82_cancelled_waiter_gives_back_the_answer_that_it_was_promised)
+{
+	begin(row, 0);
+	parks(A, do_wait_posix);
+	s->state = 0;
+	must_be(fk_cancel(A), FK_ASLEEP);
+	must(!fk_may_cancel(A));
+	s->gate++;
+	must_be(fk_rouse(A, NL_LOOK), FK_READY);
+	must_be(fk_result(A), FK_CANCELLED);
+	rest(1);
+}
+
 /* ---------------------------------------------------------------- at random */
 
-static int (*const anything[])(void *) = { do_wait, do_wait_until, do_trywait, do_post, do_post_2, do_wait, do_post };
+static int (*const anything[])(void *) = { do_wait,   do_wait_until, do_trywait,          do_post,
+					   do_post_2, do_wait_posix, do_wait_posix_until, do_post };
 
 struct balance {
 	int kind[FK_PLAYERS];
@@ -779,12 +912,14 @@ static void step(struct balance *b, uint64_t *rnd)
 		if (how < 2)
 			fk_stop_at(i, how ? FK_BEFORE_WAIT : FK_BEFORE_WAKE);
 		fk_call(i, anything[b->kind[i]], s);
+	} else if (how == 1 && fk_may_cancel(i) && !(harness_random(rnd) % 4)) {
+		fk_cancel(i);
 	} else if (fk_state(i) != FK_ASLEEP) {
 		fk_go(i);
 	} else if (how == 3 && fk_has_deadline(i) && !(harness_random(rnd) % 4)) {
 		fk_rouse(i, NL_TIMEDOUT);
 	} else if (how == 2) {
-		fk_rouse(i, harness_random(rnd) % 2 ? NL_WOKEN : NL_LOOK);
+		fk_rouse(i, harness_random(rnd) % 2 ? NL_WOKEN : fk_may_cancel(i) ? NL_INTR : NL_LOOK);
 	}
 	settle(b, i);
 }
@@ -863,6 +998,15 @@ static const struct test tests[] = {
 	EACH_ROW(destroy_in_the_child_of_a_fork_finds_nobody),
 	EACH_ROW(init_reads_nothing_of_what_was_there),
 	EACH_HANDOFF(init_says_what_the_wait_layer_says),
+	EACH_HANDOFF(interrupted_posix_waiter_goes_and_leaves_nothing),
+	EACH_HANDOFF(interrupted_posix_waiter_waits_for_the_answer_that_it_was_promised),
+	EACH_HANDOFF(posix_waiter_looks_at_its_deadline_only_if_there_is_no_token),
+	EACH_HANDOFF(b82_thread_that_is_cancelled_already_takes_no_token),
+	EACH_HANDOFF(b82_cancelled_sleeper_leaves_nothing),
+	EACH_HANDOFF(b82_token_of_a_cancelled_waiter_goes_to_the_next),
+	EACH_HANDOFF(b82_token_of_the_only_waiter_goes_back_into_the_value),
+	EACH_HANDOFF(b82_two_tokens_for_two_waiters_of_whom_one_is_cancelled),
+	EACH_HANDOFF(b82_cancelled_waiter_gives_back_the_answer_that_it_was_promised),
 	EACH_HANDOFF(random_schedules_lose_no_token_and_leave_nobody_asleep),
 };
 

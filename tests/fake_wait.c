@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct player {
 	int (*call)(void *);
 	void *arg;
 	int result;
+	jmp_buf end; /* where a cancelled call goes */
 	unsigned int stops;
 	/* in nl_wait */
 	uint32_t *word;
@@ -33,7 +35,8 @@ struct player {
 	uint64_t since;
 	enum nl_outcome outcome;
 	/* of the call */
-	bool has_waited, has_deadline, is_late;
+	bool has_waited, has_deadline, is_late, may_be_cancelled;
+	bool is_cancelled; /* and has not come to a cancellation point yet */
 	struct nl_deadline deadline;
 };
 
@@ -75,7 +78,7 @@ static void *play(void *arg)
 	self = (int)(p - players);
 	for (;;) {
 		wait_for(&p->turn);
-		p->result = p->call(p->arg);
+		p->result = setjmp(p->end) ? FK_CANCELLED : p->call(p->arg);
 		p->state = FK_READY;
 		sem_post(&script);
 	}
@@ -112,7 +115,7 @@ enum fk_state fk_call(int who, int (*call)(void *), void *arg)
 	}
 	p->call = call;
 	p->arg = arg;
-	p->has_waited = p->has_deadline = p->is_late = false;
+	p->has_waited = p->has_deadline = p->is_late = p->may_be_cancelled = false;
 	return run(p);
 }
 
@@ -131,13 +134,32 @@ enum fk_state fk_rouse(int who, enum nl_outcome why)
 {
 	struct player *p = &players[who];
 
-	if (p->state != FK_ASLEEP || (why == NL_TIMEDOUT && !p->has_deadline)) {
-		complain("the script rouses a player who is not asleep, or has no deadline to miss");
+	if (p->state != FK_ASLEEP || (why == NL_TIMEDOUT && !p->has_deadline) ||
+	    (why == NL_INTR && !p->may_be_cancelled)) {
+		complain("the script rouses a player who is not asleep, has no deadline to miss, or does not want to "
+			 "know");
 		return p->state;
 	}
 	p->outcome = why;
-	p->is_late |= why == NL_TIMEDOUT;
+	p->is_late |= why == NL_TIMEDOUT || why == NL_INTR;
 	return run(p);
+}
+
+bool fk_may_cancel(int who)
+{
+	return players[who].state == FK_READY || players[who].may_be_cancelled;
+}
+
+enum fk_state fk_cancel(int who)
+{
+	struct player *p = &players[who];
+
+	if (!fk_may_cancel(who)) {
+		complain("the script cancels a player who is where it cannot be");
+		return p->state;
+	}
+	p->is_cancelled = true;
+	return p->state == FK_READY ? FK_READY : run(p);
 }
 
 void fk_stop_at(int who, unsigned int where)
@@ -193,6 +215,7 @@ void fk_begin(void)
 		if (players[i].state != FK_READY)
 			complain("a player is still busy with the last script");
 		players[i].stops = 0;
+		players[i].is_cancelled = false;
 	}
 }
 
@@ -282,15 +305,34 @@ static void check_deadline(struct player *p, const struct nl_deadline *d)
 		complain("a deadline that is no time");
 	if (!d && (p->is_late || fk.may_drop)) /* it waits for what it is owed */
 		p->has_deadline = false;
-	if (p->has_waited && p->has_deadline != (d != NULL))
+	if (p->has_waited && p->has_deadline != (d != NULL && d->sec < INT64_MAX))
 		complain("a deadline that came or went within a call");
 	if (p->has_deadline && d &&
 	    (d->clock != p->deadline.clock || d->sec != p->deadline.sec || d->nsec != p->deadline.nsec))
 		complain("a deadline that changed within a call");
 	p->has_waited = true;
-	p->has_deadline = d != NULL;
+	p->has_deadline = d != NULL && d->sec < INT64_MAX;
 	if (d)
 		p->deadline = *d;
+}
+
+void nl_cancel_point(void)
+{
+	if (self >= 0 && players[self].is_cancelled) {
+		players[self].is_cancelled = false;
+		longjmp(players[self].end, 1);
+	}
+}
+
+/* As wait.c does: there is no telling what has become of the wait. */
+static void may_be_cancelled(struct player *p, const struct nl_deadline *d)
+{
+	if (!p->may_be_cancelled || !p->is_cancelled)
+		return;
+	p->is_cancelled = p->may_be_cancelled = false;
+	p->is_late = true; /* it may drop its deadline */
+	d->abandon(d->arg);
+	longjmp(p->end, 1);
 }
 
 enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, uint32_t lane,
@@ -311,13 +353,19 @@ enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, ui
 		p->is_late = true;
 		return NL_TIMEDOUT;
 	}
+	p->may_be_cancelled = d && d->abandon;
 	stop(FK_BEFORE_WAIT);
-	if (nl_load_rlx(word) != expected)
-		return NL_LOOK;
-	p->word = word;
-	p->lane = lane;
-	p->since = ++arrivals;
-	suspend(FK_ASLEEP);
+	may_be_cancelled(p, d);
+	if (nl_load_rlx(word) == expected) {
+		p->word = word;
+		p->lane = lane;
+		p->since = ++arrivals;
+		suspend(FK_ASLEEP);
+		may_be_cancelled(p, d);
+	} else {
+		p->outcome = NL_LOOK;
+	}
+	p->may_be_cancelled = false;
 	return p->outcome;
 }
 

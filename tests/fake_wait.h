@@ -28,6 +28,8 @@
 #define FK_SCRIPT  (-1) /* the script itself, which may call the library where that does not sleep */
 #define FK_CALLS   4096 /* the last so many are kept */
 
+#define FK_CANCELLED (-4711) /* fk_result() of a call that was cancelled */
+
 enum fk_state {
 	FK_READY,   /* between two calls; fk_result() says what the last returned */
 	FK_ASLEEP,  /* in the queue */
@@ -93,6 +95,11 @@ enum fk_state fk_go(int who);
 
 /* Lets a sleeper return with `why`, though no wake found it. */
 enum fk_state fk_rouse(int who, enum nl_outcome why);
+
+/* Cancels a player: one that sleeps, has been woken or is about to sleep, in a wait that can be cancelled, calls what the wait says, up to
+ * where that stops, and then its call has ended. One that is ready is cancelled at the next such place that it comes to. */
+enum fk_state fk_cancel(int who);
+bool fk_may_cancel(int who);
 
 void fk_stop_at(int who, unsigned int where);
 

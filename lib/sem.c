@@ -66,7 +66,9 @@
  *   claim is T9, and then it passes the answer on (T10): that moves gate again, and wakes. It must see the newest gate there:
  *   found by scen_sem fifo,0 t w w p p p.
  *   Who is cancelled may have been taken out of the queue by a wake, and cannot tell. To leave as at a deadline (T9, T10) is right in
- *   both cases: if a wake was for it, the answer is written, and passed on. If nobody is counted, an answer covers it or is
+ *   both cases: if a wake was for it, an answer is written, and passed on; or all that are have been claimed, so that there is
+ *   none without a waiter awake. Claimed by whom does not matter, but `all' does: another may claim the answer of this wake, and
+ *   its own lies there. So gate is looked at anew for each attempt: found by scen_sem fifo,0 c t w pp p -c1 -t1. If nobody is counted, an answer covers it or is
  *   promised. A promised one cannot be handed on before it is written: whoever had the token then could end the semaphore under T6.
  *   So it is waited for, in the cleanup, with no cancellation: by a poster that is between T5 and T6 and waits for nobody. Any answer will
  *   do, as for one that was woken.
@@ -359,13 +361,19 @@ static void sleep_on(nlock_sem_t *s, struct waiter *self, uint32_t written)
 static bool leave(nlock_sem_t *s)
 {
 	uint64_t seen = nl_fresh64_rlx(&s->state);
+	uint32_t c;
 
 	do {
 		if (!waiters_in(seen))
 			return false;
 	} while (!nl_cas64_acq(&s->state, &seen, without(seen, 1) & ~S_BYPASS)); /* A7 */
-	if (claim(s, nl_fresh_rlx(&s->gate)))
-		answer(s, s->attr, 1, false);
+	c = nl_load_rlx(&s->claimed);
+	while ((int32_t)(nl_fresh_rlx(&s->gate) - c) > 0) {
+		if (nl_cas_rlx(&s->claimed, &c, c + 1)) {
+			answer(s, s->attr, 1, false);
+			break;
+		}
+	}
 	NL_COUNT(timeouts, 1);
 	return true;
 }

@@ -900,6 +900,244 @@ ROW_TEST(b82_cancelled_waiter_returns_when_signalled_and_is_cancelled_later)
 	must_be(nlock_mutex_destroy(&l.m), 0);
 }
 
+/* ---------------------------------------------------------------- any lock, cancellation */
+
+static int unlock_any(void *m)
+{
+	return nlock_mutex_unlock(m);
+}
+
+static int lock_any(void *m)
+{
+	return nlock_mutex_lock(m);
+}
+
+static int refuse_any(void *m)
+{
+	(void)m;
+	return EPERM;
+}
+
+static int lock_of_the_dead(void *m)
+{
+	return nlock_mutex_lock(m) ? -1 : EOWNERDEAD;
+}
+
+static const struct nlock_any_lock any_lock = { unlock_any, lock_any };
+
+/* A cleanup handler: does the cancelled thread have the mutex? */
+static void looks_and_unlocks(void *arg)
+{
+	struct lone *l = arg;
+
+	l->result = nlock_mutex_trylock(&l->m) == EBUSY ? -2 : -3;
+	if (nlock_mutex_unlock(&l->m))
+		l->result = -4;
+}
+
+static void *any_waiter(void *arg)
+{
+	struct lone *l = arg;
+
+	if (nlock_mutex_lock(&l->m))
+		return arg;
+	pthread_cleanup_push(looks_and_unlocks, l);
+	__atomic_store_n(&l->tid, harness_tid(), __ATOMIC_RELEASE);
+	l->result = nlock_cond_wait_any(&l->c, &any_lock, &l->m, -1, NULL);
+	pthread_cleanup_pop(0);
+	return nlock_mutex_unlock(&l->m) ? arg : NULL;
+}
+
+static void *any_waiter_not_to_be_cancelled(void *arg)
+{
+	int before;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	return any_waiter(arg);
+}
+
+static void lone_begins(struct lone *l, const struct row *row)
+{
+	l->tid = 0;
+	must_be(nlock_cond_init(&l->c, row->attr), 0);
+	must_be(nlock_mutex_init(&l->m, row->attr), 0);
+}
+
+static void lone_ends(struct lone *l)
+{
+	must_be(nlock_cond_destroy(&l->c), 0);
+	must_be(nlock_mutex_destroy(&l->m), 0);
+}
+
+/* Starts a thread and sees it asleep. */
+static pthread_t lone_parks(struct lone *l, void *(*body)(void *))
+{
+	pthread_t t;
+
+	l->tid = 0;
+	must(!pthread_create(&t, NULL, body, l));
+	must(harness_sees_asleep(getpid(), tid_of(l), &l->c.gate));
+	return t;
+}
+
+ROW_TEST(b82_cancelled_waiter_has_its_lock_in_its_cleanup_handlers)
+{
+	static struct lone l;
+	void *how;
+
+	lone_begins(&l, row);
+	for (int i = 0; i < harness_rounds(20, 500); i++) {
+		pthread_t t = lone_parks(&l, any_waiter);
+		bool is_held = i & 1;
+
+		if (is_held)
+			must_be(nlock_mutex_lock(&l.m), 0);
+		must(!pthread_cancel(t));
+		if (is_held) {
+			must(harness_sees_asleep(getpid(), l.tid, &l.m.word));
+			must_be(nlock_cond_destroy(&l.c), 0); /* it has let go */
+			must_be(nlock_mutex_unlock(&l.m), 0);
+		}
+		must(!pthread_join(t, &how));
+		must(how == PTHREAD_CANCELED);
+		must_be(l.result, -2);
+	}
+	lone_ends(&l);
+}
+
+ROW_TEST(b82_cancellation_that_is_disabled_waits)
+{
+	static struct lone l;
+	pthread_t t;
+	void *how;
+
+	lone_begins(&l, row);
+	t = lone_parks(&l, any_waiter_not_to_be_cancelled);
+	must(!pthread_cancel(t));
+	must(harness_sees_asleep(getpid(), l.tid, &l.c.gate));
+	must_be(nlock_cond_signal(&l.c), 0);
+	must(!pthread_join(t, &how));
+	must(!how);
+	must_be(l.result, 0);
+	lone_ends(&l);
+}
+
+static void *plain_waiter(void *arg)
+{
+	struct lone *l = arg;
+
+	if (nlock_mutex_lock(&l->m))
+		return arg;
+	__atomic_store_n(&l->tid, harness_tid(), __ATOMIC_RELEASE);
+	if (nlock_cond_wait(&l->c, &l->m))
+		return arg;
+	return nlock_mutex_unlock(&l->m) ? arg : NULL;
+}
+
+static void *signals_at_once(void *arg)
+{
+	struct lone *l = arg;
+
+	while (!__atomic_load_n(&l->tid, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return nlock_cond_signal(&l->c) ? arg : NULL;
+}
+
+/* The first of two sleepers is cancelled while a signal is made, which is for it: before, after, or by another thread meanwhile. If it
+ * is cancelled, the second must wake; a signal that is lost hangs the test. */
+static void signals_and_cancels(const struct row *row, int rounds)
+{
+	static struct lone l;
+	int cancelled = 0;
+
+	lone_begins(&l, row);
+	for (int i = 0; i < rounds; i++) {
+		pthread_t first = lone_parks(&l, any_waiter), second = lone_parks(&l, plain_waiter), third = 0;
+		void *how, *bad;
+
+		if (i % 3 == 0)
+			must_be(nlock_cond_signal(&l.c), 0);
+		if (i % 3 == 1) {
+			l.tid = 0;
+			must(!pthread_create(&third, NULL, signals_at_once, &l));
+			__atomic_store_n(&l.tid, 1, __ATOMIC_RELEASE);
+		}
+		must(!pthread_cancel(first));
+		if (i % 3 == 2)
+			must_be(nlock_cond_signal(&l.c), 0);
+		must(!pthread_join(first, &how));
+		if (third) {
+			must(!pthread_join(third, &bad));
+			must(!bad);
+		}
+		must(!how || how == PTHREAD_CANCELED);
+		must_be(l.result, how ? -2 : 0);
+		cancelled += how != NULL;
+		if (!how)
+			must_be(nlock_cond_signal(&l.c), 0);
+		must(!pthread_join(second, &bad));
+		must(!bad);
+		must_be(nlock_mutex_trylock(&l.m), 0);
+		must_be(nlock_mutex_unlock(&l.m), 0);
+	}
+	must(cancelled > 0);
+	lone_ends(&l);
+}
+
+ROW_TEST(b82_signal_is_not_lost_on_a_thread_that_is_cancelled)
+{
+	signals_and_cancels(row, harness_rounds(60, 2000));
+}
+
+TEST(b82_no_signal_is_lost_in_many_cancellations)
+{
+	signals_and_cancels(&rows[0], harness_rounds(2000, 30000));
+}
+
+ROW_TEST(errors_of_a_wait_with_any_lock)
+{
+	static const struct nlock_any_lock not_mine = { refuse_any, lock_any }, dead = { unlock_any, lock_of_the_dead };
+	static const struct timespec past = { -1, 5 }, bad[] = { { 0, -1 }, { 0, SECOND } };
+	const struct timespec soon = harness_in(CLOCK_MONOTONIC, 100000);
+	static struct lone l;
+
+	lone_begins(&l, row);
+	must_be(nlock_mutex_lock(&l.m), 0);
+	errno = ERRNO_UNTOUCHED;
+	for (int i = 0; i < COUNT(bad); i++)
+		must_be(nlock_cond_wait_any(&l.c, &any_lock, &l.m, CLOCK_MONOTONIC, &bad[i]), EINVAL);
+	must_be(nlock_cond_wait_any(&l.c, &any_lock, &l.m, CLOCK_BOOTTIME, &past), EINVAL);
+	must_be(nlock_cond_wait_any(&l.c, &any_lock, &l.m, CLOCK_REALTIME, &past), ETIMEDOUT);
+	must_be(nlock_cond_wait_any(&l.c, &any_lock, &l.m, CLOCK_MONOTONIC, &soon), ETIMEDOUT);
+	must_be(nlock_cond_wait_any(&l.c, &not_mine, &l.m, -1, NULL), EPERM);
+	must_be(nlock_cond_wait_any(&l.c, &not_mine, &l.m, CLOCK_MONOTONIC, &past), EPERM);
+	must_be(nlock_cond_wait_any(&l.c, &dead, &l.m, CLOCK_MONOTONIC, &past), EOWNERDEAD);
+	must_be(errno, ERRNO_UNTOUCHED);
+	must_be(nlock_mutex_trylock(&l.m), EBUSY);
+	must_be(nlock_mutex_unlock(&l.m), 0);
+	lone_ends(&l);
+}
+
+ROW_TEST(interrupted_waiter_with_any_lock_waits_on)
+{
+	static struct lone l;
+	pthread_t t;
+	void *bad;
+
+	must(signal(SIGUSR1, nothing) != SIG_ERR);
+	lone_begins(&l, row);
+	t = lone_parks(&l, any_waiter);
+	for (int i = 0; i < 30; i++) {
+		must(!pthread_kill(t, SIGUSR1));
+		must(harness_sees_asleep(getpid(), l.tid, &l.c.gate));
+	}
+	must_be(nlock_cond_signal(&l.c), 0);
+	must(!pthread_join(t, &bad));
+	must(!bad);
+	must_be(l.result, 0);
+	lone_ends(&l);
+}
+
 /* ---------------------------------------------------------------- the end of life */
 
 ROW_TEST(b24_destroy_refuses_while_somebody_is_blocked)
@@ -1013,6 +1251,12 @@ static const struct test tests[] = {
 	EACH_PLACE(init_reads_nothing_of_what_was_there),
 	EACH_PLACE(interrupted_waiter_waits_on),
 	EACH_PLACE(b82_cancelled_waiter_returns_when_signalled_and_is_cancelled_later),
+	EACH_PLACE(b82_cancelled_waiter_has_its_lock_in_its_cleanup_handlers),
+	EACH_PLACE(b82_cancellation_that_is_disabled_waits),
+	EACH_PLACE(b82_signal_is_not_lost_on_a_thread_that_is_cancelled),
+	ONCE(b82_no_signal_is_lost_in_many_cancellations),
+	CORE_PLACE(errors_of_a_wait_with_any_lock),
+	EACH_PLACE(interrupted_waiter_with_any_lock_waits_on),
 	EACH_PLACE(b24_destroy_refuses_while_somebody_is_blocked),
 	EACH_PLACE(b17_memory_may_go_right_after_broadcast_and_destroy),
 	EACH_PLACE(b17_memory_may_go_while_the_released_wait_for_the_mutex),

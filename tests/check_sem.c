@@ -23,7 +23,7 @@
 
 /* ---------------------------------------------------------------- threads that make one call each */
 
-enum how { WAIT, WAIT_UNTIL, POST };
+enum how { WAIT, WAIT_UNTIL, WAIT_POSIX, WAIT_POSIX_UNTIL, WAIT_DISABLED, POST };
 
 struct job {
 	nlock_sem_t *s;
@@ -36,6 +36,15 @@ struct job {
 	bool keeps_errno;
 };
 
+static int wait_posix(struct job *j)
+{
+	int before;
+
+	if (j->how == WAIT_DISABLED)
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	return nlock_sem_wait_posix(j->s, j->clock, j->how == WAIT_POSIX_UNTIL ? &j->abs : NULL);
+}
+
 static void *work(void *arg)
 {
 	struct job *j = arg;
@@ -44,7 +53,8 @@ static void *work(void *arg)
 	__atomic_store_n(&j->tid, harness_tid(), __ATOMIC_RELEASE);
 	j->result = j->how == WAIT         ? nlock_sem_wait(j->s)
 		    : j->how == WAIT_UNTIL ? nlock_sem_wait_until(j->s, j->clock, &j->abs)
-					   : nlock_sem_post(j->s);
+		    : j->how == POST       ? nlock_sem_post(j->s)
+					   : wait_posix(j);
 	j->keeps_errno = errno == 4711;
 	return NULL;
 }
@@ -523,6 +533,164 @@ ROW_TEST(cancelled_waiter_waits_on)
 	must_be(nlock_sem_destroy(&s), 0);
 }
 
+/* ---------------------------------------------------------------- as POSIX has it */
+
+static void handle_with(int flags)
+{
+	struct sigaction sa = { .sa_handler = nothing, .sa_flags = flags };
+
+	must(!sigaction(SIGUSR1, &sa, NULL));
+}
+
+ROW_TEST(posix_waiter_is_interrupted_by_a_handler)
+{
+	struct job j = { .clock = CLOCK_MONOTONIC, .abs = harness_in(CLOCK_MONOTONIC, (int64_t)3600 * SECOND) };
+	nlock_sem_t s;
+
+	handle_with(0);
+	must_be(nlock_sem_init(&s, 0, row->attr), 0);
+	for (int i = 0; i < 20; i++) {
+		park(&j, &s, i & 1 ? WAIT_POSIX : WAIT_POSIX_UNTIL);
+		must_be(pthread_kill(j.thread, SIGUSR1), 0);
+		must_be(result(&j), EINTR);
+		must_be(nlock_sem_destroy(&s), 0);
+	}
+}
+
+ROW_TEST(posix_waiter_is_not_interrupted_by_a_handler_that_restarts)
+{
+	struct job j;
+	nlock_sem_t s;
+
+	handle_with(SA_RESTART);
+	must_be(nlock_sem_init(&s, 0, row->attr), 0);
+	park(&j, &s, WAIT_POSIX);
+	for (int i = 0; i < 30; i++) {
+		must_be(pthread_kill(j.thread, SIGUSR1), 0);
+		must(harness_sees_asleep(getpid(), j.tid, &s.gate));
+	}
+	must_be(nlock_sem_post(&s), 0);
+	must_be(result(&j), 0);
+	must_be(nlock_sem_destroy(&s), 0);
+}
+
+ROW_TEST(errors_of_a_posix_wait)
+{
+	static const struct timespec past = { -1, 5 }, bad[] = { { 0, -1 }, { 0, SECOND } };
+	const struct timespec soon = harness_in(CLOCK_REALTIME, 100000);
+	nlock_sem_t s;
+
+	must_be(nlock_sem_init(&s, 4, row->attr), 0);
+	errno = 4711;
+	for (int i = 0; i < COUNT(bad); i++)
+		must_be(nlock_sem_wait_posix(&s, CLOCK_MONOTONIC, &bad[i]), 0);
+	must_be(nlock_sem_wait_posix(&s, CLOCK_BOOTTIME, &past), 0);
+	must_be(nlock_sem_wait_posix(&s, -1, NULL), 0);
+	for (int i = 0; i < COUNT(bad); i++)
+		must_be(nlock_sem_wait_posix(&s, CLOCK_MONOTONIC, &bad[i]), EINVAL);
+	must_be(nlock_sem_wait_posix(&s, CLOCK_BOOTTIME, &past), EINVAL);
+	must_be(nlock_sem_wait_posix(&s, CLOCK_MONOTONIC, &past), ETIMEDOUT);
+	must_be(nlock_sem_wait_posix(&s, CLOCK_REALTIME, &soon), ETIMEDOUT);
+	must_be(errno, 4711);
+	must_be(nlock_sem_destroy(&s), 0);
+}
+
+ROW_TEST(b82_cancelled_posix_waiter_is_gone)
+{
+	struct job j = { .clock = CLOCK_REALTIME, .abs = harness_in(CLOCK_REALTIME, (int64_t)3600 * SECOND) };
+	nlock_sem_t s;
+	void *end;
+
+	must_be(nlock_sem_init(&s, 0, row->attr), 0);
+	for (int i = 0; i < 20; i++) {
+		park(&j, &s, i & 1 ? WAIT_POSIX : WAIT_POSIX_UNTIL);
+		must_be(pthread_cancel(j.thread), 0);
+		must_be(pthread_join(j.thread, &end), 0);
+		must(end == PTHREAD_CANCELED);
+		must_be(nlock_sem_value(&s), 0);
+		must_be(nlock_sem_destroy(&s), 0);
+	}
+	park(&j, &s, WAIT_DISABLED);
+	must_be(pthread_cancel(j.thread), 0);
+	must(harness_sees_asleep(getpid(), j.tid, &s.gate));
+	must_be(nlock_sem_post(&s), 0);
+	must_be(result(&j), 0);
+	must_be(nlock_sem_destroy(&s), 0);
+}
+
+static void *waits_when_cancelled(void *arg)
+{
+	if (pthread_cancel(pthread_self()))
+		return arg;
+	nlock_sem_wait_posix(arg, -1, NULL);
+	return arg;
+}
+
+ROW_TEST(b82_thread_that_is_cancelled_already_takes_no_token)
+{
+	nlock_sem_t s;
+	pthread_t t;
+	void *end;
+
+	must_be(nlock_sem_init(&s, 1, row->attr), 0);
+	must_be(pthread_create(&t, NULL, waits_when_cancelled, &s), 0);
+	must_be(pthread_join(t, &end), 0);
+	must(end == PTHREAD_CANCELED);
+	must_be(nlock_sem_value(&s), 1);
+	must_be(nlock_sem_destroy(&s), 0);
+}
+
+/* One is cancelled while a token is posted that is for it: before, after, or meanwhile. With nobody else the token is in the value, or
+ * was taken; a second waiter must get it, and one that is lost hangs the test. */
+static void posts_and_cancels(const struct row *row, int rounds)
+{
+	struct job j[2], p;
+	int cancelled = 0;
+	nlock_sem_t s;
+
+	must_be(nlock_sem_init(&s, 0, row->attr), 0);
+	for (int i = 0; i < rounds; i++) {
+		bool has_second = i & 1, posts_meanwhile = i % 3 == 1;
+		void *end;
+
+		park(&j[0], &s, WAIT_POSIX);
+		if (has_second)
+			park(&j[1], &s, WAIT);
+		if (i % 3 == 0)
+			must_be(nlock_sem_post(&s), 0);
+		if (posts_meanwhile)
+			start(&p, &s, POST);
+		must_be(pthread_cancel(j[0].thread), 0);
+		if (i % 3 == 2)
+			must_be(nlock_sem_post(&s), 0);
+		must_be(pthread_join(j[0].thread, &end), 0);
+		if (posts_meanwhile)
+			must_be(result(&p), 0);
+		must(!end || end == PTHREAD_CANCELED);
+		cancelled += end != NULL;
+		must(end || !j[0].result);
+		if (!end)
+			must_be(nlock_sem_post(&s), 0);
+		if (has_second)
+			must_be(result(&j[1]), 0);
+		else
+			must_be(nlock_sem_trywait(&s), 0);
+		must_be(nlock_sem_value(&s), 0);
+		must_be(nlock_sem_destroy(&s), 0);
+	}
+	must(cancelled > 0);
+}
+
+ROW_TEST(b82_no_token_is_lost_on_a_thread_that_is_cancelled)
+{
+	posts_and_cancels(row, harness_rounds(60, 2000));
+}
+
+TEST(b82_no_token_is_lost_in_many_cancellations)
+{
+	posts_and_cancels(&rows[0], harness_rounds(2000, 30000));
+}
+
 /* ---------------------------------------------------------------- the range */
 
 ROW_TEST(value_stops_at_its_maximum)
@@ -718,6 +886,13 @@ static const struct test tests[] = {
 	CROSS_OF_ROWS(handler_may_post_what_its_thread_waits_for),
 	EACH_HANDOFF(handler_may_post_anywhere),
 	EACH_HANDOFF(cancelled_waiter_waits_on),
+	CROSS_OF_ROWS(posix_waiter_is_interrupted_by_a_handler),
+	CROSS_OF_ROWS(posix_waiter_is_not_interrupted_by_a_handler_that_restarts),
+	CORE_CROSS(errors_of_a_posix_wait),
+	CROSS_OF_ROWS(b82_cancelled_posix_waiter_is_gone),
+	CORE_CROSS(b82_thread_that_is_cancelled_already_takes_no_token),
+	CROSS_OF_ROWS(b82_no_token_is_lost_on_a_thread_that_is_cancelled),
+	ONCE(b82_no_token_is_lost_in_many_cancellations),
 	EACH_HANDOFF(value_stops_at_its_maximum),
 	EACH_HANDOFF(posts_at_the_limit_add_up),
 	EACH_MORTAL(memory_may_go_as_soon_as_the_last_token_is_taken),

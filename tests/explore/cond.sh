@@ -7,7 +7,7 @@
 #   cond_merging     small ones, explored with and without merging states
 #   cond_orders      with these every ordered operation is met, and its weakening noticed
 #   cond_faults      planted faults
-cond_parts='cond.c'
+cond_parts='cond.c cond_locks.c'
 
 # Counter-examples to earlier forms of cond.c stand here too, with what they showed:
 #   - a watcher that found its mark gone fell asleep although the signal that had taken the mark would wake nobody: TOLD
@@ -66,6 +66,19 @@ fork:1 g h pp -t1 -b0 -p1 -s1 need:adopted
 fork:1000000000000001 g g pp -b1 -p1 -s1 need:adopted
 fork:1 sg p -b0 -p2 need:adopted
 fork:c00002 bg g pp -b0 -p1 -s1 need:adopted
+hash c p -c1 -b0 -p3 need:cancelled
+hash c c p p -c2 -b0 -p1 -s1
+hash n t ls ls -c1 -t1 -b0 -p1 -s0 need:passed_on
+hash n t t ls -c1 -b0 -p1 -s1 need:passed_on
+hash n n lss -c2 -b0 -p1 -s1 need:passed_on
+hash n t lb ls -c1 -b0 -p1 -s0
+hash c g pp -c1 -b1 -p1 -s1 need:cancelled need:watched
+hash n t ls -w -c1 -e1 -b0 -p1 -s1
+hash m d o -c1 -b0 -p1 -s1
+hash m D -c1 -b0 -p2 -s1 need:freed need:cancelled
+hash m d D -c1 -b0 -p1 -s0 need:freed need:cancelled
+node n t ls -c1 -b0 -p1 -s1 need:passed_on
+fork:1 n t ls -c1 -b0 -p1 -s1 need:adopted
 LIST
 	echo "node d D -b0 fails:life"
 	# Larger than can be exhausted: random priorities (PCT), the seed says which.
@@ -80,6 +93,7 @@ cond_merging() {
 	cat <<'LIST'
 hash g p -b0 -p2 -s1
 hash h p -t1 -b0 -p1 -s1
+hash n t ls -c1 -b0 -p0 -s0
 hash d D -b0 -p1 -s0
 fork:3 g p -b0 -p1 -s1
 LIST
@@ -124,6 +138,11 @@ signaller looks again after it has left@cond.c@/^static .*int signal_slow/,/^}/s
 parent's waiters are waited for@cond.c@/^static uint64_t adopt/,/^}/s/(s & C_TURN) ^ C_TURN)/s ^ C_TURN)/@adopt@fork:3 g p -b0
 late helper forgets a waiter@cond.c@s/#define C_TURN    ((uint64_t)1 << 63)/#define C_TURN    ((uint64_t)0)/@count@fork:1 g sg pp -b0 -p2 -s1
 signal while others move the gate wakes one@cond.c@s/(s & (C_WATCHED | C_MOVING))/(s \& C_WATCHED)/@blocked@hash t t ls lb -t1 -b0 -p1 -s0
+cancelled waiter does not pass the signal on@cond.c@/^void nl_cond_abandon/,/^}/s/	nlock_cond_signal(c);/	;/@signal@hash n t ls ls -c1 -t1 -b0 -p1 -s0
+cancelled waiter leaves before it signals@cond.c@/^void nl_cond_abandon/,/^}/{s/	nlock_cond_signal(c);/	leave(c, self->mine);/;t;s/	leave(c, self->mine);/	nlock_cond_signal(c);/}@life@hash m D -c1 -b0 -p2 -s1
+cancelled waiter stays counted@cond.c@/^void nl_cond_abandon/,/^}/s/	leave(c, self->mine);/	(void)self;/@count@hash c p -c1 -b0 -p1
+cancelled waiter does not take its lock@cond_locks.c@/^static void abandon/,/^}/s/	w->how->lock(w->lock);/	;/@rest@hash c p -c1 -b0 -p1
+any lock is given up before the waiter registers@cond_locks.c@/^static int wait_with/,/^}/{/nl_cond_enter/d;s/	rc = w->how->unlock(w->lock);/&\n	nl_cond_enter(w->c, \&w->self);/}@signal@hash c p -b0 -p1
 mark of the process is looked for before the state is@cond.c@/A6/s/nl_load64_acq/nl_load64_rlx/@adopt@fork:1 g h pp -t1 -b0 -p1 -s1
 TABLE
 }

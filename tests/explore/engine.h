@@ -73,7 +73,7 @@ struct thread {
 	struct view released;        /* at the last release fence */
 	int64_t rounds;              /* of watching; each takes a nanosecond of its own clock */
 	enum status status;
-	bool has_started, is_chosen, is_paused, is_expired, is_timed;
+	bool has_started, is_chosen, is_paused, is_expired, is_timed, may_be_cancelled, is_cancelled;
 	enum nl_outcome outcome;
 	const void *address;         /* where it sleeps */
 	uint32_t lane, node;
@@ -88,7 +88,7 @@ struct world {
 	bool is_running;             /* the threads run, not init or fini */
 	int self;
 	int words, plains, ends, sleepers;
-	int preemptions, stale, strays, expiries, jumps, steps;
+	int preemptions, stale, strays, expiries, cancels, jumps, steps;
 	int64_t now;
 	size_t arena_used;
 	struct view sc;
@@ -133,6 +133,7 @@ uint64_t x_random(void);
 void x_boot(void);
 void x_resume(int t) __attribute__((noreturn));
 void x_step(void);
+void x_end_thread(void) __attribute__((noreturn));
 char *x_stack_top(int t);
 void x_draw_priorities(void);
 void x_wake_up(int t, enum nl_outcome why);

@@ -73,6 +73,8 @@ static int *number_for(struct x_options *o, char c)
 		return &o->strays;
 	case 't':
 		return &o->expiries;
+	case 'c':
+		return &o->cancels;
 	case 'd':
 		return &o->jumps;
 	case 'b':
@@ -120,10 +122,10 @@ void x_usage(FILE *f)
 {
 	fputs("  -pN  at most N preemptions         -sN  at most N stale loads      -w  wake in any order\n"
 	      "  -eN  N stray wake-ups or signals   -tN  N deadlines that pass      -dN  N leaps of the clock\n"
-	      "  -bN  watch for N rounds (1)        -nN  longest execution (2000)   -q  no trace of a failure\n"
+	      "  -cN  N cancellations               -nN  longest execution (2000)   -q  no trace of a failure\n"
 	      "  -rN  N random executions           -PN  by priorities, N changes   -SN  seed\n"
 	      "  -W FILE:LINE=ORDER  weaken a site  -L   list the ordered sites     -R CHOICES  replay\n"
-	      "  -H   enter states again that have been visited\n",
+	      "  -bN  watch for N rounds (1)        -H   enter states again that have been visited\n",
 	      f);
 }
 

@@ -112,7 +112,7 @@ struct x_test {
 	uint32_t twins;       /* bit t: thread t does the same as t-1; it starts after it, without loss of generality */
 	bool has_fences;      /* uses fences or SC accesses; costs states */
 	bool has_ends;        /* uses x_dead; costs states */
-	bool may_doze;        /* it is right that all threads sleep until a deadline */
+	bool may_doze;        /* it is right that all threads sleep until a deadline, or until they are cancelled */
 	void (*init)(void);
 	void (*thread)(int t);
 	void (*fini)(void);   /* after all threads; sees everything; may be NULL */
@@ -122,6 +122,9 @@ struct x_test {
 	void (*calls)(const char *what);                /* a system call is made */
 	void (*woken)(int t);                           /* thread t is taken out of the queue by the running one */
 	void (*strayed)(int t);                         /* thread t leaves the queue without a wake */
+	void (*cancels)(int t);                         /* what a wait has to do when it is cancelled is about to be called */
+	/* That has been done. What the thread t has to do before it ends: this may make steps. */
+	void (*cancelled)(int t);
 };
 
 struct x_options {
@@ -129,6 +132,7 @@ struct x_options {
 	int stale;            /* -s: loads of another than the newest value */
 	int strays;           /* -e: stray wake-ups and signals */
 	int expiries;         /* -t: deadlines that pass while something else could happen */
+	int cancels;          /* -c: threads that are cancelled while something else could happen */
 	int jumps;            /* -d: leaps of the clock beyond any time bound */
 	int watch;            /* -b: looks that a watcher takes; 0: there is one CPU */
 	bool no_pruning;      /* -H: enter visited states again; the count of states must not change */

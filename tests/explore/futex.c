@@ -11,6 +11,9 @@
  *
  * The node is the tag of the word's stores (nl_wait_enter exchanges the two as one). It is read like a value.
  *
+ * A wait that can be cancelled is, within a budget, in its sleep, or when it is over, whatever has come of it: a wake that took the thread
+ * may be lost on it. Then it does what the wait says, and what the test says, and ends.
+ *
  * Time stands still but for two things: to look at the clock after a pause takes a nanosecond of the thread's own time, so that watching
  * ends; and within a budget the clock may leap beyond every bound whenever somebody looks at it.
  */
@@ -65,6 +68,33 @@ static enum nl_outcome fall_asleep(const uint32_t *p, uint32_t node, uint32_t la
 	return me->outcome;
 }
 
+static bool is_endless(const struct nl_deadline *d)
+{
+	return !d || d->sec == INT64_MAX;
+}
+
+static void may_be_cancelled(const struct nl_deadline *d, struct x_site *s)
+{
+	struct thread *me = x_me();
+
+	if (!me->may_be_cancelled)
+		return;
+	if (!me->is_cancelled && w.cancels < x_opt.cancels && x_choose(2)) {
+		me->is_cancelled = true;
+		w.cancels++;
+	}
+	me->may_be_cancelled = false;
+	if (!me->is_cancelled)
+		return;
+	me->is_cancelled = false;
+	x_trace(s, "is cancelled here");
+	x_learn(20);
+	x_test->cancels(w.self);
+	d->abandon(d->arg);
+	x_test->cancelled(w.self);
+	x_end_thread();
+}
+
 enum nl_outcome x_wait(uint32_t *p, nlock_attr_t attr, uint32_t expected, uint32_t lane, const struct nl_deadline *d,
 		       struct x_site *s)
 {
@@ -77,12 +107,13 @@ enum nl_outcome x_wait(uint32_t *p, nlock_attr_t attr, uint32_t expected, uint32
 	check_attr(attr, s);
 	x_step();
 	l = x_live_word(p, sizeof(*p), s);
-	if (d && has_passed()) {
+	if (!is_endless(d) && has_passed()) {
 		x_learn(6); /* that it has asked */
 		return NL_TIMEDOUT;
 	}
 	enter_kernel("wait");
 	node = is_numa(attr) ? x_read_tag(l) : 0;
+	x_me()->may_be_cancelled = d && d->abandon;
 	i = x_me()->view.floor[l - w.word];
 	i = x_pick(l, l->published > i ? l->published : i, NULL, false);
 	x_see(l, i);
@@ -90,12 +121,14 @@ enum nl_outcome x_wait(uint32_t *p, nlock_attr_t attr, uint32_t expected, uint32
 	if (x_history[l - w.word][i].pair.value != expected) {
 		x_trace(s, "%#x: the word is %#x", expected, x_history[l - w.word][i].pair.value);
 		x_learn(NL_LOOK);
+		may_be_cancelled(d, s);
 		return NL_LOOK;
 	}
 	x_trace(s, "%#x: sleeps in lane %u", expected, lane);
-	why = fall_asleep(p, node, lane, d != NULL);
-	x_trace(s, "returns %s", why == NL_WOKEN ? "woken" : why == NL_LOOK ? "look" : "timed out");
+	why = fall_asleep(p, node, lane, !is_endless(d));
+	x_trace(s, "returns %s", why == NL_WOKEN ? "woken" : why == NL_TIMEDOUT ? "timed out" : "look");
 	x_learn(8 + why);
+	may_be_cancelled(d, s);
 	return why;
 }
 
@@ -198,6 +231,11 @@ bool x_is_expired(int t)
 }
 
 /* ---------------------------------------------------------------- the rest of wait.h */
+
+/* Nothing has begun yet: of no interest. */
+void nl_cancel_point(void)
+{
+}
 
 int nl_deadline_set(struct nl_deadline *d, clockid_t clock, const struct timespec *abs)
 {

@@ -11,7 +11,10 @@
  *	g  take a token: lock, wait while there is none, take, unlock
  *	h  the same until a deadline: gives up then
  *	t  lock, wait once until a deadline whatever may come, unlock; that all sleep until then is right
+ *	c  the same as g with any lock, and may be cancelled: then it has the mutex, and unlocks it
+ *	n  the same as t with any lock, and may be cancelled
  *	d  pass the door: lock, wait while it is shut, unlock
+ *	m  the same with any lock, and may be cancelled
  *	l  lock, look who is waiting, unlock
  *	s  signal                           b  broadcast
  *	p  lock, add a token, unlock, signal   P  the signal before the unlock
@@ -84,6 +87,8 @@ struct ghost {
 	uint32_t releasing; /* has said that all are released, and not yet moved the gate */
 	uint32_t mending;   /* took a later arrival's place, and has not released it yet */
 	uint32_t mends;     /* how often that has happened */
+	uint32_t cancelling; /* does what a cancelled wait does, which makes it a caller besides */
+	uint32_t twice;     /* of these: counted a second time, as a caller */
 	uint32_t crowded;   /* of the callers: somebody else was inside during the call */
 	uint32_t deed[MAX];
 	uint32_t waits[MAX];         /* how often it has registered */
@@ -98,7 +103,7 @@ static struct ghost *g;
 #define EVENTS(X) \
 	X(blocked) \
 	X(sent) X(all) X(rest) X(told) X(watched) X(expired) X(spared) X(mended) X(overtaken) X(helped) X(out) \
-		X(adopted) X(freed) X(busy) X(nobody)
+		X(adopted) X(freed) X(busy) X(nobody) X(cancelled) X(passed_on)
 
 enum event {
 #define X(name) E_##name,
@@ -147,6 +152,28 @@ int nlock_mutex_unlock(nlock_mutex_t *m)
 	return 0;
 }
 
+/* cond_locks.c knows of rwlocks. No scenario has one. */
+int nlock_rwlock_rdlock(nlock_rwlock_t *rw)
+{
+	(void)rw;
+	x_fail("result", "a rwlock");
+}
+
+int nlock_rwlock_rdunlock(nlock_rwlock_t *rw)
+{
+	return nlock_rwlock_rdlock(rw);
+}
+
+int nlock_rwlock_wrlock(nlock_rwlock_t *rw)
+{
+	return nlock_rwlock_rdlock(rw);
+}
+
+int nlock_rwlock_wrunlock(nlock_rwlock_t *rw)
+{
+	return nlock_rwlock_rdlock(rw);
+}
+
 /* ---------------------------------------------------------------- the words as they change */
 
 static void release_thread(uint32_t t, uint32_t by)
@@ -171,7 +198,7 @@ static void registers(uint32_t me)
 
 static void calls_on(uint64_t old, uint64_t v, uint32_t me)
 {
-	g->inside |= 1u << me;
+	*(g->cancelling & 1u << me ? &g->twice : &g->inside) |= 1u << me;
 	if (CALLING(v) > CALLING(old)) {
 		note(WAITING(old) ? E_sent : E_helped);
 		return;
@@ -183,6 +210,11 @@ static void calls_on(uint64_t old, uint64_t v, uint32_t me)
 static void goes_out(uint64_t v, uint32_t me)
 {
 	X_CHECK("count", g->inside & 1u << me);
+	if (g->twice & 1u << me) {
+		g->twice &= ~(1u << me);
+		g->releasing &= ~(1u << me);
+		return;
+	}
 	if (g->mending & 1u << me)
 		X_CHECK("blocked", g->releasing || !(g->blocked & ~(1u << me)));
 	g->mending &= ~(1u << me);
@@ -243,7 +275,7 @@ static void state_changes(uint64_t old, uint64_t v, uint32_t me)
 		goes_out(v, me);
 	else if (g->deed[me] != IDLE || (v & ~old & LEAVING))
 		changes_sides(old, v, me);
-	X_CHECK("count", (uint32_t)__builtin_popcount(g->inside) == is);
+	X_CHECK("count", (uint32_t)(__builtin_popcount(g->inside) + __builtin_popcount(g->twice)) == is);
 	if (!g->releasing && !g->mending)
 		X_CHECK("blocked", WAITING(v) + CALLING(v) >= (uint32_t)__builtin_popcount(g->blocked));
 }
@@ -273,6 +305,12 @@ static void wrote(const void *p, struct x_pair old, struct x_pair v)
 	}
 }
 
+static void knows(int t)
+{
+	g->known[t] = g->blocked;
+	memcpy(g->known_at[t], g->waits, sizeof(g->waits));
+}
+
 /* A wake of one is for those that were there while the signal was being made. */
 static void woken(int t)
 {
@@ -284,6 +322,7 @@ static void woken(int t)
 		note(E_overtaken);
 	g->taken |= 1u << t;
 	release_thread((uint32_t)t, me);
+	knows(t); /* in whose place it may be, if it is cancelled */
 }
 
 static void calls(const char *what)
@@ -295,12 +334,6 @@ static void calls(const char *what)
 }
 
 /* ---------------------------------------------------------------- the deeds of a thread */
-
-static void knows(int t)
-{
-	g->known[t] = g->blocked;
-	memcpy(g->known_at[t], g->waits, sizeof(g->waits));
-}
 
 static void enters_section(int t)
 {
@@ -330,15 +363,59 @@ static void unlocks(int t)
 	X_CHECK("result", !nlock_mutex_unlock(&g->m));
 }
 
-/* The caller holds the mutex. False: the deadline has passed. */
-static bool waits(int t, bool is_timed)
+static int lock_any(void *m)
 {
+	return nlock_mutex_lock(m);
+}
+
+static int unlock_any(void *m)
+{
+	return nlock_mutex_unlock(m);
+}
+
+/* From here on the thread is a caller of signal, too. */
+static void cancels(int t)
+{
+	g->cancelling |= 1u << t;
+	g->crowded |= 1u << t;
+	g->deed[t] = SIGNALS;
+	g->released[t] = 0;
+	g->mends_at[t] = g->mends;
+	note(E_cancelled);
+	if ((g->taken & 1u << t) && (g->blocked & ~(1u << t)))
+		note(E_passed_on);
+}
+
+static void unlocks(int t);
+static void judge(int t, bool is_broadcast);
+
+/* Those who were blocked when a wake chose this thread must have had the signal instead. */
+static void cancelled(int t)
+{
+	X_CHECK("count", !(g->inside & 1u << t) && !(g->twice & 1u << t));
+	if (g->taken & 1u << t)
+		judge(t, false);
+	g->cancelling &= ~(1u << t);
+	g->crowded &= ~(1u << t);
+	g->deed[t] = IDLE;
+	g->released[t] = g->mends_at[t] = 0;
+	enters_section(t);
+	unlocks(t);
+}
+
+/* The caller holds the mutex. False: the deadline has passed. */
+static bool waits(int t, bool is_timed, bool is_any)
+{
+	static const struct nlock_any_lock any = { unlock_any, lock_any };
 	static const struct timespec then = { 1, 0 };
 	int rc;
 
 	leaves_section(t);
 	g->deed[t] = WAITS;
-	rc = is_timed ? nlock_cond_wait_until(&g->c, &g->m, CLOCK_MONOTONIC, &then) : nlock_cond_wait(&g->c, &g->m);
+	if (is_any)
+		rc = nlock_cond_wait_any(&g->c, &any, &g->m, CLOCK_MONOTONIC, is_timed ? &then : NULL);
+	else
+		rc = is_timed ? nlock_cond_wait_until(&g->c, &g->m, CLOCK_MONOTONIC, &then) : nlock_cond_wait(&g->c, &g->m);
 	g->deed[t] = IDLE;
 	enters_section(t);
 	X_CHECK("count", !(g->inside & 1u << t));
@@ -389,11 +466,11 @@ static void signals(int t, bool is_broadcast)
 #define GET(field)    X_GET(&g->field, X_SITE(#field, X_RLX))
 #define SET(field, v) X_SET(&g->field, v, X_SITE(#field, X_RLX))
 
-static void takes_token(int t, bool is_timed)
+static void takes_token(int t, bool is_timed, bool is_any)
 {
 	locks(t);
 	while (!GET(tokens)) {
-		if (!waits(t, is_timed)) {
+		if (!waits(t, is_timed, is_any)) {
 			unlocks(t);
 			return;
 		}
@@ -402,11 +479,11 @@ static void takes_token(int t, bool is_timed)
 	unlocks(t);
 }
 
-static void passes_door(int t)
+static void passes_door(int t, bool is_any)
 {
 	locks(t);
 	while (!GET(is_open))
-		waits(t, false);
+		waits(t, false, is_any);
 	unlocks(t);
 }
 
@@ -463,7 +540,7 @@ static void waits_and_destroys(int t)
 	bool was_signalled;
 
 	locks(t);
-	was_signalled = waits(t, true);
+	was_signalled = waits(t, true, false);
 	unlocks(t);
 	if (was_signalled)
 		end_of_life(t);
@@ -489,12 +566,12 @@ static void destroys(int t)
 static void deed(char what, int t)
 {
 	x_note("-- %c", what);
-	if (what == 'g' || what == 'h')
-		takes_token(t, what == 'h');
-	else if (what == 'd')
-		passes_door(t);
-	else if (what == 't')
-		locks(t), waits(t, true), unlocks(t);
+	if (strchr("ghc", what))
+		takes_token(t, what == 'h', what == 'c');
+	else if (what == 'd' || what == 'm')
+		passes_door(t, what == 'm');
+	else if (what == 't' || what == 'n')
+		locks(t), waits(t, true, what == 'n'), unlocks(t);
 	else if (what == 'k')
 		signals_who_waits(t);
 	else if (what == 'x')
@@ -547,7 +624,8 @@ static void fini(void)
 /* ---------------------------------------------------------------- the command line */
 
 static struct x_test test = {
-	.init = init, .thread = thread, .fini = fini, .wrote = wrote, .calls = calls, .woken = woken
+	.init = init, .thread = thread, .fini = fini, .wrote = wrote, .calls = calls, .woken = woken, .cancels = cancels,
+	.cancelled = cancelled
 };
 
 static void set_where(const char *arg)
@@ -564,12 +642,12 @@ static const char *add_program(const char *arg)
 {
 	int t = test.threads + 1;
 
-	if (t == MAX || arg[strspn(arg, "ghtdlsbpPqoODEekx")])
+	if (t == MAX || arg[strspn(arg, "ghtcndmlsbpPqoODEekx")])
 		return NULL;
 	program[t] = arg;
 	if (strpbrk(arg, "DEx"))
 		test.has_ends = true;
-	if (strpbrk(arg, "htx"))
+	if (strpbrk(arg, "htxcnm"))
 		test.may_doze = true;
 	return program[t];
 }

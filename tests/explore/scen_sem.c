@@ -11,6 +11,7 @@
  *	w  wait                     p  post              P  write a datum, post
  *	t  wait until a deadline    2  post two          R  wait, read the datum
  *	y  trywait                  3  post three        d  drop a reference; the last one frees the semaphore
+ *	c  wait as POSIX has it, which may be cancelled: then the thread ends; or be interrupted
  *	u  post, and leave the section that the last wait has entered
  *	D  destroy, which must refuse, or find nobody
  *
@@ -32,7 +33,7 @@
  *	rest     in the end the state is the value, and nothing is unclaimed
  *	adopt    a child of a fork counts nobody, and has the tokens that nobody had claimed
  *	life     no access after the end; a wake with a dead address is none, except on a node
- *	result   ETIMEDOUT only after the deadline and without a token; everything else with one
+ *	result   ETIMEDOUT only after the deadline and without a token, EINTR and a cancellation without one; everything else with one
  */
 #include "scen.h"
 
@@ -76,6 +77,7 @@ struct ghost {
 	uint32_t got;     /* who has taken a token in its call */
 	uint32_t calling; /* who is in wait */
 	uint32_t trying;
+	uint32_t cancelling;
 	uint32_t may_wake;
 	uint32_t passed, went, in_a_row; /* newcomers that got past; waiters that went; newcomers since the last one */
 	uint32_t gate, claimed;          /* as they are */
@@ -94,7 +96,8 @@ static struct ghost *g;
 
 #define EVENTS(X) \
 	X(answer) \
-	X(claim) X(pass) X(left) X(owed) X(again) X(front) X(watched) X(timeout) X(refused) X(adopted) X(late) X(freed)
+	X(claim) X(pass) X(left) X(owed) X(again) X(front) X(watched) X(timeout) X(refused) X(adopted) X(late) X(freed) \
+		X(cancelled) X(returned) X(interrupted)
 
 enum event {
 #define X(name) E_##name,
@@ -158,6 +161,11 @@ static void check_sums(void)
 static void gets_token(uint32_t me)
 {
 	X_CHECK("result", !(g->got & 1u << me) && ((g->calling | g->trying) & 1u << me));
+	if (g->cancelling & 1u << me) { /* it must give it back */
+		g->in_hand[me]++;
+		note(E_returned);
+		return;
+	}
 	g->got |= 1u << me;
 	g->taken++;
 }
@@ -276,7 +284,7 @@ static void wrote_claimed(uint32_t v, uint32_t me)
 	X_CHECK("answer", n == 1);
 	gets_token(me);
 	note(E_claim);
-	if (g->gate == g->own[me])
+	if (g->gate == g->own[me] && !(g->cancelling & 1u << me))
 		passes(me);
 	else
 		goes(me);
@@ -323,6 +331,19 @@ static void is_done(int t)
 	g->got &= ~(1u << t);
 }
 
+static void cancels(int t)
+{
+	g->cancelling |= 1u << t;
+	note(E_cancelled);
+}
+
+static void cancelled(int t)
+{
+	X_CHECK("result", !(g->got & 1u << t));
+	is_done(t);
+	g->cancelling &= ~(1u << t);
+}
+
 static bool waits(char how, int t)
 {
 	static const struct timespec then = { 1, 0 };
@@ -332,10 +353,14 @@ static bool waits(char how, int t)
 	*(how == 'y' ? &g->trying : &g->calling) |= 1u << t;
 	rc = how == 'y' ? nlock_sem_trywait(&g->s)
 	     : how == 't' ? nlock_sem_wait_until(&g->s, CLOCK_MONOTONIC, &then)
+	     : how == 'c' ? nlock_sem_wait_posix(&g->s, CLOCK_MONOTONIC, NULL)
 			  : nlock_sem_wait(&g->s);
 	has_token = g->got >> t & 1;
 	X_CHECK("result", has_token == !rc);
-	if (rc) {
+	if (rc && how == 'c') {
+		X_CHECK("result", rc == EINTR);
+		note(E_interrupted);
+	} else if (rc) {
 		X_CHECK("result", how == 'y' ? rc == EAGAIN : how == 't' && rc == ETIMEDOUT && x_is_expired(t));
 		note(how == 'y' ? E_refused : E_timeout);
 	}
@@ -380,7 +405,7 @@ static const char *call(const char *p, int t)
 	const char *u = strchr(p, 'u');
 
 	x_note("-- %c", *p);
-	if (strchr("wtyR", *p)) {
+	if (strchr("wtycR", *p)) {
 		if (!waits(*p, t))
 			return u ? u + 1 : p + 1;
 		if (*p == 'R')
@@ -455,7 +480,13 @@ static void fini(void)
 
 /* ---------------------------------------------------------------- the command line */
 
-static struct x_test test = { .init = init, .thread = thread, .fini = fini, .wrote = wrote, .calls = calls };
+static struct x_test test = { .init = init,
+			      .thread = thread,
+			      .fini = fini,
+			      .wrote = wrote,
+			      .calls = calls,
+			      .cancels = cancels,
+			      .cancelled = cancelled };
 
 static void set_handoff(const char *arg)
 {
@@ -495,7 +526,7 @@ static const char *add_program(const char *arg)
 	int t = test.threads + 1;
 
 	arg = scen_unrolled(arg);
-	if (t == MAX || arg[strspn(arg, "wtyRpPu23dD")])
+	if (t == MAX || arg[strspn(arg, "wtycRpPu23dD")])
 		return NULL;
 	program[t] = arg;
 	if (strchr(arg, 'd'))

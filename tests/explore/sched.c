@@ -68,6 +68,14 @@ static void frame_of_test(void)
 	x_leave();
 }
 
+void x_end_thread(void)
+{
+	x_me()->status = DONE;
+	x_me()->past = 0;
+	plan();
+	abort();
+}
+
 static void live(void)
 {
 	struct thread *me = x_me();
@@ -79,10 +87,7 @@ static void live(void)
 	if (w.self == 0)
 		frame_of_test();
 	x_test->thread(w.self);
-	x_me()->status = DONE;
-	x_me()->past = 0;
-	plan();
-	abort();
+	x_end_thread();
 }
 
 static void boot(int t)
@@ -113,7 +118,7 @@ void x_boot(void)
 
 struct option {
 	int thread;
-	enum { GOES, IS_WOKEN, IS_SENT_BACK, EXPIRES } what;
+	enum { GOES, IS_WOKEN, IS_SENT_BACK, EXPIRES, IS_CANCELLED } what;
 };
 
 /* To take the step away from it would be a preemption. */
@@ -156,6 +161,8 @@ static int events(struct option *o)
 		}
 		if (w.thread[t].is_timed && w.expiries < x_opt.expiries)
 			o[n++] = (struct option){ t, EXPIRES };
+		if (w.thread[t].may_be_cancelled && w.cancels < x_opt.cancels)
+			o[n++] = (struct option){ t, IS_CANCELLED };
 	}
 	return n;
 }
@@ -183,13 +190,19 @@ static void happen(struct option o)
 	struct thread *t = &w.thread[o.thread];
 
 	x_trace(NULL, "T%d %s", o.thread,
-		o.what == IS_WOKEN  ? "gets a stray wake-up"
-		: o.what == EXPIRES ? "'s deadline passes"
-				    : "gets a signal");
-	w.strays += o.what != EXPIRES;
+		o.what == IS_WOKEN	 ? "gets a stray wake-up"
+		: o.what == EXPIRES	 ? "'s deadline passes"
+		: o.what == IS_CANCELLED ? "is cancelled"
+					 : "gets a signal");
+	w.strays += o.what == IS_WOKEN || o.what == IS_SENT_BACK;
 	w.expiries += o.what == EXPIRES;
+	w.cancels += o.what == IS_CANCELLED;
 	t->is_expired |= o.what == EXPIRES;
-	x_wake_up(o.thread, o.what == IS_WOKEN ? NL_WOKEN : o.what == EXPIRES ? NL_TIMEDOUT : NL_LOOK);
+	t->is_cancelled = o.what == IS_CANCELLED;
+	x_wake_up(o.thread, o.what == IS_WOKEN	       ? NL_WOKEN
+			    : o.what == EXPIRES	       ? NL_TIMEDOUT
+			    : t->may_be_cancelled      ? NL_INTR
+						       : NL_LOOK);
 	if (x_test->strayed)
 		x_test->strayed(o.thread);
 }
@@ -237,8 +250,8 @@ static void all_asleep(struct option *o, int *n)
 	for (int i = 0; i < w.sleepers; i++) {
 		int t = w.queue[i];
 
-		if (x_test->may_doze && w.thread[t].is_timed)
-			o[(*n)++] = (struct option){ t, EXPIRES };
+		if (x_test->may_doze && (w.thread[t].is_timed || w.thread[t].may_be_cancelled))
+			o[(*n)++] = (struct option){ t, w.thread[t].is_timed ? EXPIRES : IS_CANCELLED };
 		len += snprintf(who + len, sizeof(who) - (size_t)len, " T%d%s", t,
 				w.thread[t].is_timed ? " (till its deadline)" : "");
 	}
@@ -248,7 +261,7 @@ static void all_asleep(struct option *o, int *n)
 
 static struct option next(void)
 {
-	struct option o[4 * X_THREADS];
+	struct option o[5 * X_THREADS];
 	int ngoers, n;
 
 	for (;;) {

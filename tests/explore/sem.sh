@@ -32,6 +32,11 @@ sem_everywhere() {
 0 wd wd pp -p2 -b0 need:late
 0 wd td 3 -t1 -p2 -s2 -b0 need:freed
 2 wu wu wu -p2 -b0
+0 c p -c1 -b0 need:cancelled need:returned
+0 c w 2 -c1 -b0 -p2 -s2 need:returned
+0 c w p p -c1 -b0 -p2 -s1 need:again
+0 c w p p -c1 -e1 -b0 -p1 -s1 need:interrupted
+0 cd wd 2 -c1 -b0 -p2 -s1 need:freed
 LIST
 }
 
@@ -54,6 +59,11 @@ fifo,0 t wp w 3 -t1 -p2 -s1 -b0 need:again
 barging,0 t wp w 3 -t1 -p2 -s1 -b0 need:again
 fifo,1 wu wu wu -p2 -b1 need:watched
 1,1,node wuwu wuwu -b0
+fifo,0 c c w 3 -c2 -b0 -p1 -s1 need:returned
+fifo,0 c t w pp p -c1 -t1 -b0 -p1 -s0 need:cancelled
+1,0 c c 2 -c1 -e1 -b1 -p1 -s1 need:interrupted
+1,1 wu cu wu -c1 -b0 -p2 -s1 need:cancelled
+fifo,0,fork:1:1 c w p -c1 -p1 -s1 -b0 need:adopted
 fifo,0,fork:1:0 w p -b0 need:adopted
 1,0,fork:1:0 w t p p -t1 -p2 -s1 -b0 need:adopted
 fifo,0,fork:0:1 w p -b0 need:adopted
@@ -79,6 +89,7 @@ sem_large() {
 		echo "$mode,1 wuwu wuwu wuwu tuwu wuwu -t1 -e1 -P4 -r20000 -S${SEED:-1} -b1"
 		echo "$mode,0 w t w w 2 p 2 -t1 -P4 -r20000 -S${SEED:-1} -b0"
 		echo "$mode,2 wuwu tuwu yuwu wuwu wuwu wuwu -t1 -e1 -P4 -r20000 -S${SEED:-1} -b0"
+		echo "$mode,0 c w t c w 2 p 2 -t1 -c2 -P4 -r20000 -S${SEED:-1} -b0"
 		echo "$mode,0 wd wd wd wd 2 2 -t1 -P5 -r20000 -S${SEED:-1} -b0"
 	done
 }
@@ -99,6 +110,7 @@ fifo,0 w p -b0
 1,1 wu wu -b0
 fifo,0 t p -t1 -b0
 fifo,0 wd p -b0
+fifo,0 c p -c1 -b0
 fifo,0,fork:0:1 w -b0
 LIST
 }
@@ -130,10 +142,14 @@ attributes read after the answer@sem.c@s/nl_wake(&s->gate, attr, (int)k - found/
 token in the answer and in the value@sem.c@s/ + (n - k);/ + n;/@token@fifo,0 w p -b0
 post promises and does not take off the count@sem.c@s/k ? without(seen, k) \& ~S_FRONT : seen/seen/@answer@fifo,0 w p -b0
 two claim one answer@sem.c@/^static bool claim/,/^}/s/while ((int32_t)(written - c) > 0)/while ((int32_t)(written - c) >= 0)/@answer@fifo,0 w w p p -p2 -b0
-who leaves does not pass the answer on@sem.c@/^static bool leave/,/^}/s/if (claim(s, nl_fresh_rlx(&s->gate)))/if (0)/@asleep@fifo,0 w t 2 p -t1 -p2 -s2 -b0
+who leaves does not pass the answer on@sem.c@/^static bool leave/,/^}/s/while ((int32_t)(nl_fresh_rlx(&s->gate) - c) > 0)/while (0)/@asleep@fifo,0 w t 2 p -t1 -p2 -s2 -b0
 who leaves does not see the newest gate@sem.c@/^static bool leave/,/^}/s/nl_fresh_rlx(&s->gate)/nl_load_rlx(\&s->gate)/@asleep@fifo,0 t w w p p p -t1 -p1 -s1 -b0
-who leaves takes an answer along@sem.c@/^static bool leave/,/^}/s/^		answer(s, s->attr, 1, false);/		(void)answer;/@answer@fifo,0 w t 2 p -t1 -p2 -s2 -b0
+who leaves takes an answer along@sem.c@/^static bool leave/,/^}/s/^			answer(s, s->attr, 1, false);/			(void)answer;/@answer@fifo,0 w t 2 p -t1 -p2 -s2 -b0
 leaves although an answer is owed@sem.c@/^static bool leave/,/^}/s/return false;/return true;/@count@fifo,0 t p p -t1 -p3 -b0
+who leaves looks at the gate once@sem.c@/^static bool leave/,/^}/s/while ((int32_t)(nl_fresh_rlx(&s->gate) - c) > 0) {/for (uint32_t g = nl_fresh_rlx(\&s->gate); (int32_t)(g - c) > 0;) {/@asleep@fifo,0 c t w pp p -c1 -t1 -b0 -p1 -s0
+cancelled waiter keeps its token@sem.c@/^static void abandon/,/^}/s/	post(self->s, 1);/	;/@answer@fifo,0 c p -c1 -b0
+cancelled waiter just goes@sem.c@/^static void abandon/,/^}/s/	if (leave(self->s))/	if (1)/@count@fifo,0 c p -c1 -b0
+cancelled waiter goes although an answer is owed@sem.c@/^static void abandon/,/^}/s/	if (leave(self->s))/	if (leave(self->s) || 1)/@count@fifo,0 c p -c1 -b0
 newcomer claims what was there before it@sem.c@s/if ((!is_ours \&\& !self->may_pass) ||/if (/@line@fifo,0 w pw p -b0
 bound off by one@policy.h@s/bypass >= limit/bypass > limit/@bound@1,1 wuwuwu wu -b0
 newcomers are not counted@sem.c@s/^			w += S_PASSED;/			w += 0;/@bound@1,1 wuwuwu wu -b0

@@ -53,8 +53,8 @@
  *   T11  bypass 0                      wait_slow  a waiter that has claimed what was written after it came
  *   T12  count n -> 0, new EPOCH       adopt      in the child of a fork, before its first T3 and T5: the waiters are the
  *                                                 parent's. What they were answered is claimed (T7), and posted again
- *   T13  T9, T10; or T7, then T4 or T5  abandon  a waiter that is cancelled while it sleeps, is about to, or has been woken. If an answer
- *                                                 is owed to it, it waits for that and posts it
+ *   T13  T7, then T4 or T5; or T9, T10  abandon  a waiter that is cancelled while it sleeps, is about to, or has been woken: what it can
+ *                                                 claim, or is owed, it posts
  *
  * Nobody sleeps for ever
  *   A waiter sleeps on a gate that it has seen equal to claimed, or that has not moved since before T3. Each T6 moves gate, then
@@ -65,13 +65,12 @@
  *   found first for its priority. Found by scen_sem fifo,1 wu wu wu.) The one way in which such a waiter goes without a
  *   claim is T9, and then it passes the answer on (T10): that moves gate again, and wakes. It must see the newest gate there:
  *   found by scen_sem fifo,0 t w w p p p.
- *   Who is cancelled may have been taken out of the queue by a wake, and cannot tell. To leave as at a deadline (T9, T10) is right in
- *   both cases: if a wake was for it, an answer is written, and passed on; or all that are have been claimed, so that there is
- *   none without a waiter awake. Claimed by whom does not matter, but `all' does: another may claim the answer of this wake, and
- *   its own lies there. So gate is looked at anew for each attempt: found by scen_sem fifo,0 c t w pp p -c1 -t1. If nobody is counted, an answer covers it or is
- *   promised. A promised one cannot be handed on before it is written: whoever had the token then could end the semaphore under T6.
- *   So it is waited for, in the cleanup, with no cancellation: by a poster that is between T5 and T6 and waits for nobody. Any answer will
- *   do, as for one that was woken.
+ *   Who is cancelled may have been taken out of the queue by a wake, and cannot tell. It goes on as one that was, and whose deadline
+ *   has passed: it claims any answer, and posts that token; or it leaves (T9). Then all that was written by then must have been claimed,
+ *   or be passed on (T10): another may have claimed the answer of this wake, and its own, written since, has nobody awake. So
+ *   T10 looks at gate anew for each attempt: found by scen_sem fifo,0 c t w pp p -c1 -t1. If it cannot leave, an answer is promised.
+ *   That cannot be handed on before it is written: whoever had the token then could end the semaphore under T6. So it is waited for, in
+ *   the cleanup and with no further cancellation: it comes from a poster between T5 and T6, who waits for nobody.
  *   A wake that hits a thread by mistake lets it claim another's answer, and leaves its own to the other.
  *
  * The end of life
@@ -143,11 +142,11 @@ _Static_assert(offsetof(nlock_sem_t, gate) % 8 == 0, "gate and node are exchange
 /* What a thread in wait_slow knows of itself. */
 struct waiter {
 	nlock_sem_t *s;
-	uint64_t seen;               /* the state as last read */
-	uint32_t came;               /* gate, before it registered */
-	bool may_pass;               /* it may claim what was there before */
-	bool was_woken;              /* a wake took it out of the queue the last time */
-	int over;                    /* ETIMEDOUT: the deadline has passed; EINTR: a signal handler has run; else 0 */
+	uint64_t seen;  /* the state as last read */
+	uint32_t came;  /* gate, before it registered */
+	bool may_pass;  /* it may claim what was there before */
+	bool was_woken; /* a wake took it out of the queue the last time */
+	int over; /* why it is to leave: its deadline has passed, a signal handler has run, or ECANCELED; else 0 */
 	const struct nl_deadline *d; /* or NULL: for ever */
 };
 
@@ -340,20 +339,14 @@ static uint32_t settle(nlock_sem_t *s, const struct waiter *self)
 static void sleep_on(nlock_sem_t *s, struct waiter *self, uint32_t written)
 {
 	const uint32_t lane = settle(s, self);
+	const enum nl_outcome why = nl_wait(&s->gate, s->attr, written, lane, self->d);
 
-	switch (nl_wait(&s->gate, s->attr, written, lane, self->d)) {
-	case NL_WOKEN:
+	if (why == NL_WOKEN)
 		self->was_woken = self->may_pass = true;
-		break;
-	case NL_TIMEDOUT:
+	if (why == NL_TIMEDOUT)
 		self->over = ETIMEDOUT;
-		break;
-	case NL_INTR:
+	if (why == NL_INTR)
 		self->over = EINTR;
-		break;
-	default:
-		break;
-	}
 	nl_fresh_rlx(&s->gate);
 }
 
@@ -361,15 +354,14 @@ static void sleep_on(nlock_sem_t *s, struct waiter *self, uint32_t written)
 static bool leave(nlock_sem_t *s)
 {
 	uint64_t seen = nl_fresh64_rlx(&s->state);
-	uint32_t c;
+	uint32_t written;
 
 	do {
 		if (!waiters_in(seen))
 			return false;
 	} while (!nl_cas64_acq(&s->state, &seen, without(seen, 1) & ~S_BYPASS)); /* A7 */
-	c = nl_load_rlx(&s->claimed);
-	while ((int32_t)(nl_fresh_rlx(&s->gate) - c) > 0) {
-		if (nl_cas_rlx(&s->claimed, &c, c + 1)) {
+	while (nl_load_rlx(&s->claimed) != (written = nl_fresh_rlx(&s->gate))) {
+		if (claim(s, written)) {
 			answer(s, s->attr, 1, false);
 			break;
 		}
@@ -378,41 +370,42 @@ static bool leave(nlock_sem_t *s)
 	return true;
 }
 
+/* Until it has a token, or has left. What is owed to it it gets, though it take longer. */
+static int wait_or_leave(nlock_sem_t *s, struct waiter *self)
+{
+	uint32_t written;
+
+	while (!has_claimed(s, self, &written)) {
+		if (self->over && self->d) {
+			if (leave(s))
+				return self->over;
+			self->d = NULL;
+		} else {
+			sleep_on(s, self, written);
+		}
+	}
+	return 0;
+}
+
 /* T13 */
 static void abandon(void *arg)
 {
 	struct waiter *self = arg;
-	uint32_t written;
 
-	if (leave(self->s))
-		return;
+	self->over = ECANCELED;
 	self->was_woken = self->may_pass = true;
-	self->d = NULL;
-	while (!has_claimed(self->s, self, &written))
-		sleep_on(self->s, self, written);
-	post(self->s, 1);
+	if (wait_or_leave(self->s, self) == 0)
+		post(self->s, 1);
 }
 
 static __attribute__((noinline, cold)) int wait_slow(nlock_sem_t *s, struct nl_deadline *d)
 {
 	struct waiter self = { .s = s, .seen = adopt(s), .d = d };
-	uint32_t written;
 
 	if (d)
 		d->arg = &self;
 	watch(s, &self.seen);
-	if (enter(s, &self))
-		return 0;
-	while (!has_claimed(s, &self, &written)) {
-		if (self.over && self.d) {
-			if (leave(s))
-				return self.over;
-			self.d = NULL;
-		} else {
-			sleep_on(s, &self, written);
-		}
-	}
-	return 0;
+	return enter(s, &self) ? 0 : wait_or_leave(s, &self);
 }
 
 /* ---------------------------------------------------------------- the interface */

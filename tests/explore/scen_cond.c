@@ -414,8 +414,10 @@ static bool waits(int t, bool is_timed, bool is_any)
 	g->deed[t] = WAITS;
 	if (is_any)
 		rc = nlock_cond_wait_any(&g->c, &any, &g->m, CLOCK_MONOTONIC, is_timed ? &then : NULL);
+	else if (is_timed)
+		rc = nlock_cond_wait_until(&g->c, &g->m, CLOCK_MONOTONIC, &then);
 	else
-		rc = is_timed ? nlock_cond_wait_until(&g->c, &g->m, CLOCK_MONOTONIC, &then) : nlock_cond_wait(&g->c, &g->m);
+		rc = nlock_cond_wait(&g->c, &g->m);
 	g->deed[t] = IDLE;
 	enters_section(t);
 	X_CHECK("count", !(g->inside & 1u << t));
@@ -624,8 +626,8 @@ static void fini(void)
 /* ---------------------------------------------------------------- the command line */
 
 static struct x_test test = {
-	.init = init, .thread = thread, .fini = fini, .wrote = wrote, .calls = calls, .woken = woken, .cancels = cancels,
-	.cancelled = cancelled
+	.init = init, .thread = thread, .fini = fini, .wrote = wrote, .calls = calls, .woken = woken,
+	.cancels = cancels, .cancelled = cancelled
 };
 
 static void set_where(const char *arg)

@@ -96,8 +96,8 @@ static struct ghost *g;
 
 #define EVENTS(X) \
 	X(answer) \
-	X(claim) X(pass) X(left) X(owed) X(again) X(front) X(watched) X(timeout) X(refused) X(adopted) X(late) X(freed) \
-		X(cancelled) X(returned) X(interrupted)
+	X(claim) X(pass) X(left) X(owed) X(again) X(front) X(watched) X(timeout) X(refused) X(adopted) X(late) \
+		X(freed) X(cancelled) X(returned) X(interrupted)
 
 enum event {
 #define X(name) E_##name,

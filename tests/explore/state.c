@@ -77,10 +77,10 @@ static uint64_t of_view(const struct view *v)
 
 static uint64_t of_thread(const struct thread *t)
 {
-	uint64_t h =
-		x_mix(t->past, (uint64_t)t->may_be_cancelled << 13 | (uint64_t)t->is_cancelled << 12 |
-				       (uint64_t)t->status << 8 | (uint64_t)t->outcome << 4 | (uint64_t)t->has_started << 3 |
-				       (uint64_t)t->is_paused << 2 | (uint64_t)t->is_expired << 1 | t->is_timed);
+	uint64_t flags = (uint64_t)t->may_be_cancelled << 5 | (uint64_t)t->is_cancelled << 4 |
+			 (uint64_t)t->has_started << 3 | (uint64_t)t->is_paused << 2 | (uint64_t)t->is_expired << 1 |
+			 t->is_timed;
+	uint64_t h = x_mix(t->past, (uint64_t)t->status << 16 | (uint64_t)t->outcome << 8 | flags);
 
 	if (t->status == DONE)
 		return h;
@@ -122,8 +122,9 @@ static uint64_t of_state(void)
 	}
 	for (int i = 0; i < w.sleepers; i++)
 		h = x_mix(h, w.queue[i]);
-	h = x_mix(h, (uint64_t)w.cancels << 48 | (uint64_t)w.stale << 40 | (uint64_t)w.strays << 32 | (uint64_t)w.expiries << 24 |
-			     (uint64_t)w.jumps << 16 | (uint64_t)w.ends << 8 | (unsigned int)w.sleepers);
+	h = x_mix(h, (uint64_t)w.cancels << 48 | (uint64_t)w.stale << 40 | (uint64_t)w.strays << 32 |
+			     (uint64_t)w.expiries << 24 | (uint64_t)w.jumps << 16 | (uint64_t)w.ends << 8 |
+			     (unsigned int)w.sleepers);
 	return x_opt.preemptions < 0 ? h : x_mix(h, (uint64_t)w.self);
 }
 

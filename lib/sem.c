@@ -65,11 +65,11 @@
  *   found first for its priority. Found by scen_sem fifo,1 wu wu wu.) The one way in which such a waiter goes without a
  *   claim is T9, and then it passes the answer on (T10): that moves gate again, and wakes. It must see the newest gate there:
  *   found by scen_sem fifo,0 t w w p p p.
- *   Who is cancelled may have been taken out of the queue by a wake, and cannot tell. It goes on as one that was, and whose deadline
- *   has passed: it claims any answer, and posts that token; or it leaves (T9). Then all that was written by then must have been claimed,
- *   or be passed on (T10): another may have claimed the answer of this wake, and its own, written since, has nobody awake. So
- *   T10 looks at gate anew for each attempt: found by scen_sem fifo,0 c t w pp p -c1 -t1. If it cannot leave, an answer is promised.
- *   That cannot be handed on before it is written: whoever had the token then could end the semaphore under T6. So it is waited for, in
+ *   Who is cancelled may have been taken out of the queue by a wake, and cannot tell. It goes on as one that was, and whose deadline has
+ *   passed: it looks at the newest gate, and claims any answer, and posts that token; or finds that all are claimed, so that the wake is
+ *   wanted no more, and leaves (T9, T10). To leave first would not do: another may have claimed the answer of this wake by the
+ *   time that T10 claims, and its own, written since, has nobody awake. Found by scen_sem fifo,0 c t w pp p -c1 -t1.
+ *   If it cannot leave, an answer is promised. That cannot be handed on before it is written: whoever had the token then could end the semaphore under T6. So it is waited for, in
  *   the cleanup and with no further cancellation: it comes from a poster between T5 and T6, who waits for nobody.
  *   A wake that hits a thread by mistake lets it claim another's answer, and leaves its own to the other.
  *
@@ -354,18 +354,13 @@ static void sleep_on(nlock_sem_t *s, struct waiter *self, uint32_t written)
 static bool leave(nlock_sem_t *s)
 {
 	uint64_t seen = nl_fresh64_rlx(&s->state);
-	uint32_t written;
 
 	do {
 		if (!waiters_in(seen))
 			return false;
 	} while (!nl_cas64_acq(&s->state, &seen, without(seen, 1) & ~S_BYPASS)); /* A7 */
-	while (nl_load_rlx(&s->claimed) != (written = nl_fresh_rlx(&s->gate))) {
-		if (claim(s, written)) {
-			answer(s, s->attr, 1, false);
-			break;
-		}
-	}
+	if (claim(s, nl_fresh_rlx(&s->gate)))
+		answer(s, s->attr, 1, false);
 	NL_COUNT(timeouts, 1);
 	return true;
 }
@@ -394,6 +389,7 @@ static void abandon(void *arg)
 
 	self->over = ECANCELED;
 	self->was_woken = self->may_pass = true;
+	nl_fresh_rlx(&self->s->gate);
 	if (wait_or_leave(self->s, self) == 0)
 		post(self->s, 1);
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- attributes */
@@ -164,6 +165,53 @@ TEST(library_and_header_are_of_one_version)
 
 	must_be(nlock_version(), NLOCK_VERSION);
 	must_be(nlock_stats(&s), nlock_features() & NLOCK_HAS_STATS ? 0 : ENOTSUP);
+}
+
+/* In a child that has not looked at the environment yet. */
+static int has_bound(void *arg)
+{
+	const struct {
+		const char *says;
+		uint32_t bound;
+	} cases[] = {
+		{ "fifo", 0 },
+		{ "barging", UINT32_MAX },
+		{ "bounded", NLOCK_BOUND_DEFAULT },
+		{ "bounded=0", 0 },
+		{ "bounded=7", 7 },
+		{ "bounded=00012", 12 },
+		{ "bounded=65535", 65535 },
+		{ "bounded=65536", NLOCK_BOUND_DEFAULT },
+		{ "bounded=4294967303", NLOCK_BOUND_DEFAULT },
+		{ "bounded=99999999999999999999999999", NLOCK_BOUND_DEFAULT },
+		{ "bounded=", NLOCK_BOUND_DEFAULT },
+		{ "bounded=-1", NLOCK_BOUND_DEFAULT },
+		{ "bounded= 1", NLOCK_BOUND_DEFAULT },
+		{ "bounded=1x", NLOCK_BOUND_DEFAULT },
+		{ "bounded7", NLOCK_BOUND_DEFAULT },
+		{ "FIFO", NLOCK_BOUND_DEFAULT },
+		{ "", NLOCK_BOUND_DEFAULT },
+	};
+	int i = *(int *)arg;
+
+	if (i == COUNT(cases))
+		return 2;
+	if (setenv("NLOCK_HANDOFF", cases[i].says, 1))
+		return 1;
+	if (nlock_bound() != cases[i].bound || nl_policy_limit(0) != cases[i].bound)
+		return 1;
+	return nl_policy_limit(NLOCK_FIFO) || nl_policy_limit(NLOCK_BOUNDED_N(5)) != 5 ||
+	       nl_policy_limit(NLOCK_BARGING) != NL_NO_LIMIT;
+}
+
+TEST(environment_says_what_the_default_bound_is)
+{
+	int i = 0, status;
+
+	while ((status = harness_child(has_bound, &i)) == 0)
+		i++;
+	must_be(status, 2 << 8);
+	must_be(i, 17);
 }
 
 /* ---------------------------------------------------------------- policy */
@@ -336,6 +384,7 @@ static const struct test tests[] = {
 	ONCE(layout_is_abi),
 	ONCE(static_initialisers_are_what_init_makes),
 	ONCE(zero_is_the_default_of_all_three_axes),
+	ONCE(environment_says_what_the_default_bound_is),
 	ONCE(library_and_header_are_of_one_version),
 	ONCE(ordinary_release_grants_exactly_from_the_bound_on),
 	ONCE(barging_never_grants_however_often_it_overtakes),

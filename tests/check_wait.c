@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -237,7 +238,9 @@ ROW_TEST(endless_deadlines_do_not_run_out)
 
 	begin(row);
 	for (int i = 0; i < COUNT(endless); i++) {
-		struct nl_deadline d = { i % 2 ? CLOCK_REALTIME : CLOCK_MONOTONIC, endless[i], 999999999 };
+		struct nl_deadline d = { .clock = i % 2 ? CLOCK_REALTIME : CLOCK_MONOTONIC,
+					 .sec = endless[i],
+					 .nsec = 999999999 };
 
 		park(0, row, NL_LANE_BACK, &d);
 		must_be(nl_wake(word, row->attr, 1, NL_LANE_ALL), 1);
@@ -250,10 +253,10 @@ static int wait_for_the_past(void *arg)
 {
 	const struct filter f = { .answer = ANSWER_KILL, .calls = harness_futex_calls, .n_calls = N_FUTEX_CALLS };
 	const struct row *row = arg;
-	static const struct nl_deadline past[] = { { CLOCK_MONOTONIC, 0, 0 },
-						   { CLOCK_REALTIME, 0, 0 },
-						   { CLOCK_MONOTONIC, 0, 1 },
-						   { CLOCK_REALTIME, 1000000000, 5 } };
+	static const struct nl_deadline past[] = { { .clock = CLOCK_MONOTONIC, .sec = 0, .nsec = 0 },
+						   { .clock = CLOCK_REALTIME, .sec = 0, .nsec = 0 },
+						   { .clock = CLOCK_MONOTONIC, .sec = 0, .nsec = 1 },
+						   { .clock = CLOCK_REALTIME, .sec = 1000000000, .nsec = 5 } };
 
 	nl_wait_features();
 	if (harness_filter(&f))
@@ -408,6 +411,7 @@ TEST(placement_refuses_what_cannot_be)
 /* ---------------------------------------------------------------- what works here */
 
 #define U32_PRIVATE 0x82u
+#define FUTEX_HASH  78 /* of prctl */
 
 /* The test's own probes: what the library says must not be less than what works, or rows would be left out. */
 TEST(features_are_what_raw_calls_find)
@@ -429,6 +433,42 @@ TEST(features_are_what_raw_calls_find)
 			want |= NLOCK_HAS_MPOL;
 	}
 	must_be(nl_wait_features() & (NLOCK_HAS_WAIT | NLOCK_HAS_NUMA | NLOCK_HAS_MPOL), want);
+}
+
+/* The size is the process's own: in a child. */
+static int sizes_hash(void *arg)
+{
+	const int none = nlock_hash_slots() < 0 ? ENOTSUP : 0;
+
+	(void)arg;
+	if (nlock_hash_set_slots(0) != EINVAL)
+		return 1;
+	for (uint32_t n = 1; n <= 16; n++) {
+		uint32_t slots = 2;
+
+		while (slots < n)
+			slots *= 2;
+		if (nlock_hash_set_slots(n) != none || (!none && nlock_hash_slots() != (int)slots))
+			return 2;
+	}
+	if (nlock_hash_set_slots(UINT32_MAX) != none)
+		return 3;
+	if (!none && (nlock_hash_slots() < 16 || (nlock_hash_slots() & (nlock_hash_slots() - 1))))
+		return 4;
+	if (none)
+		return EXIT_CANNOT;
+	if (prctl(FUTEX_HASH, 1, 0, 0, 0)) /* the global one, for good */
+		return 5;
+	return nlock_hash_set_slots(4) != EBUSY || nlock_hash_slots() != 0 ? 6 : 0;
+}
+
+TEST(hash_has_as_many_slots_as_are_asked_for)
+{
+	int status = harness_child(sizes_hash, NULL);
+
+	if (status == EXIT_CANNOT << 8)
+		cannot("no private hash");
+	must_be(status, 0);
 }
 
 ROW_TEST(features_do_not_change_with_use)
@@ -502,6 +542,7 @@ static const struct test tests[] = {
 	CORE_ONCE(placement_refuses_what_cannot_be),
 	CORE_ONCE(features_are_what_raw_calls_find),
 	CORE_PLACE(features_do_not_change_with_use),
+	CORE_ONCE(hash_has_as_many_slots_as_are_asked_for),
 	ONCE(clock_of_the_library_is_the_monotonic_one),
 	ONCE(watching_in_vain_is_given_up_but_for_a_try_now_and_then),
 	ONCE(nobody_watches_on_one_cpu),

@@ -142,15 +142,15 @@ attributes read after the answer@sem.c@s/nl_wake(&s->gate, attr, (int)k - found/
 token in the answer and in the value@sem.c@s/ + (n - k);/ + n;/@token@fifo,0 w p -b0
 post promises and does not take off the count@sem.c@s/k ? without(seen, k) \& ~S_FRONT : seen/seen/@answer@fifo,0 w p -b0
 two claim one answer@sem.c@/^static bool claim/,/^}/s/while ((int32_t)(written - c) > 0)/while ((int32_t)(written - c) >= 0)/@answer@fifo,0 w w p p -p2 -b0
-who leaves does not pass the answer on@sem.c@/^static bool leave/,/^}/s/	while (nl_load_rlx(&s->claimed) != (written = nl_fresh_rlx(&s->gate)))/	written = 0;\n	while (written)/@asleep@fifo,0 w t 2 p -t1 -p2 -s2 -b0
+who leaves does not pass the answer on@sem.c@/^static bool leave/,/^}/s/if (claim(s, nl_fresh_rlx(&s->gate)))/if (0)/@asleep@fifo,0 w t 2 p -t1 -p2 -s2 -b0
 who leaves does not see the newest gate@sem.c@/^static bool leave/,/^}/s/nl_fresh_rlx(&s->gate)/nl_load_rlx(\&s->gate)/@asleep@fifo,0 t w w p p p -t1 -p1 -s1 -b0
-who leaves takes an answer along@sem.c@/^static bool leave/,/^}/s/^			answer(s, s->attr, 1, false);/			(void)answer;/@answer@fifo,0 w t 2 p -t1 -p2 -s2 -b0
+who leaves takes an answer along@sem.c@/^static bool leave/,/^}/s/^		answer(s, s->attr, 1, false);/		(void)answer;/@answer@fifo,0 w t 2 p -t1 -p2 -s2 -b0
 leaves although an answer is owed@sem.c@/^static bool leave/,/^}/s/return false;/return true;/@count@fifo,0 t p p -t1 -p3 -b0
-who leaves looks at the gate once@sem.c@/^static bool leave/,/^}/s/	while (nl_load_rlx(&s->claimed) != (written = nl_fresh_rlx(&s->gate)))/	written = nl_fresh_rlx(\&s->gate);\n	for (int once = 1; once \&\& nl_load_rlx(\&s->claimed) != written; once = 0)/@asleep@fifo,0 c t w pp p -c1 -t1 -b0 -p1 -s0
+cancelled waiter leaves before it looks for an answer@sem.c@/^static void abandon/,/^}/s/	self->over = ECANCELED;/&\n	if (leave(self->s))\n		return;/@asleep@fifo,0 c t w pp p -c1 -t1 -b0 -p1 -s0
 cancelled waiter keeps its token@sem.c@/^static void abandon/,/^}/s/		post(self->s, 1);/		;/@answer@fifo,0 c p -c1 -b0
 cancelled waiter just goes@sem.c@/^static void abandon/,/^}/s/	if (wait_or_leave(self->s, self) == 0)/	if (0)/@count@fifo,0 c p -c1 -b0
 cancelled waiter goes although an answer is owed@sem.c@/^static void abandon/,/^}/s/	if (wait_or_leave(self->s, self) == 0)/	if (leave(self->s))\n		return;\n	if (0)/@count@fifo,0 c p -c1 -b0
-cancelled waiter does not reckon with a wake@sem.c@/^static void abandon/,/^}/s/	self->was_woken = self->may_pass = true;/	;/@asleep@fifo,1 cu wu wu -c1 -p2 -b0
+cancelled waiter does not reckon with a wake@sem.c@/^static void abandon/,/^}/s/	self->was_woken = self->may_pass = true;/	;/@asleep@fifo,0 w c p p -w -c1 -b0 -p2 -s1
 newcomer claims what was there before it@sem.c@s/if ((!is_ours \&\& !self->may_pass) ||/if (/@line@fifo,0 w pw p -b0
 bound off by one@policy.h@s/bypass >= limit/bypass > limit/@bound@1,1 wuwuwu wu -b0
 newcomers are not counted@sem.c@s/^			w += S_PASSED;/			w += 0;/@bound@1,1 wuwuwu wu -b0

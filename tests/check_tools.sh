@@ -197,7 +197,7 @@ info()
 {
 	test_that 'info ends well' prints '^nlock ' info
 	cp "$work/out" "$work/info"
-	for label in nlock library kernel 'NLOCK_FUTEX=legacy' 'sleeps and wakes by' 'futex_wait, futex_wake' futex_requeue \
+	for label in nlock library kernel 'NLOCK_FUTEX=legacy' 'default bound' 'sleeps and wakes by' 'futex_wait, futex_wake' futex_requeue \
 		futex_waitv FUTEX2_NUMA FUTEX2_MPOL statistics 'private hash, 1 thread' 'private hash, 2 threads' 'node list' \
 		'node list, allowed' 'CPUs online' 'CPUs allowed' 'CPU list' 'effective CPUs' 'cgroup CPU quota'; do
 		test_that "info says: $label" grep -Eq "^$label +[^ ]" "$work/info"

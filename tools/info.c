@@ -131,12 +131,26 @@ static bool is_legacy(void)
 	return mode && !strcmp(mode, "legacy");
 }
 
+/* What the library makes of NLOCK_HANDOFF. */
+static void put_bound(void)
+{
+	uint32_t bound = nlock_bound();
+	char json[16];
+
+	snprintf(json, sizeof(json), "%u", bound);
+	if (bound == UINT32_MAX)
+		put("default bound", "default_bound", "null", "none: barging");
+	else
+		put("default bound", "default_bound", json, "%u%s", bound, bound ? "" : ": fifo");
+}
+
 static void put_calls(void)
 {
 	uint32_t f = nlock_features();
 	const char *backend = f & NLOCK_HAS_WAIT ? "futex2" : "classic futex";
 
 	put_flag("NLOCK_FUTEX=legacy", "legacy", is_legacy(), "in force: no futex2 call is made", "not in force");
+	put_bound();
 	put("sleeps and wakes by", "backend", NULL, "%s", backend);
 	put_flag("futex_wait, futex_wake", "futex_wait", f & NLOCK_HAS_WAIT, "work", "absent");
 	put_flag("futex_requeue", "futex_requeue", f & NLOCK_HAS_REQUEUE, "works", "absent");

@@ -89,7 +89,7 @@ sem_large() {
 		echo "$mode,1 wuwu wuwu wuwu tuwu wuwu -t1 -e1 -P4 -r20000 -S${SEED:-1} -b1"
 		echo "$mode,0 w t w w 2 p 2 -t1 -P4 -r20000 -S${SEED:-1} -b0"
 		echo "$mode,2 wuwu tuwu yuwu wuwu wuwu wuwu -t1 -e1 -P4 -r20000 -S${SEED:-1} -b0"
-		echo "$mode,0 c w t c w 2 p 2 -t1 -c2 -P4 -r20000 -S${SEED:-1} -b0"
+		echo "$mode,0 c w t c w 2 3 -t1 -c2 -P4 -r20000 -S${SEED:-1} -b0"
 		echo "$mode,0 wd wd wd wd 2 2 -t1 -P5 -r20000 -S${SEED:-1} -b0"
 	done
 }

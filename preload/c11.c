@@ -41,14 +41,14 @@ static pthread_cond_t *cond_of(cnd_t *c)
 	return (pthread_cond_t *)c;
 }
 
+/* As the C library's, it takes what is no type for mtx_plain. */
 NP_EXPORT int DOOR(, mtx_init)(mtx_t *m, int type)
 {
+	const bool is_recursive = (type & ~mtx_timed) == (mtx_plain | mtx_recursive);
 	pthread_mutexattr_t attr;
 
-	if (type & ~(mtx_plain | mtx_timed | mtx_recursive))
-		return thrd_error;
 	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_settype(&attr, type & mtx_recursive ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL);
+	pthread_mutexattr_settype(&attr, is_recursive ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL);
 	return answer(DOOR(pthread_, mutex_init)(mutex_of(m), &attr));
 }
 

@@ -167,6 +167,85 @@ if [ -e "$libdir/libnlock.a" ]; then
 	check 'and runs by itself' "$work/linked"
 fi
 
+# ---------------------------------------------------------------- the drop-in, by recompiling
+
+header=$include/nlock-pthread.h
+if [ -e "$header" ]; then
+	cat >"$work/posix.c" <<'END'
+#include <nlock-pthread.h>
+#include <stdio.h>
+
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int is_ready;
+
+static void begin(void)
+{
+	puts("once");
+}
+
+static void *tell(void *arg)
+{
+	pthread_mutex_lock(&m);
+	is_ready = 1;
+	pthread_cond_signal(&c);
+	pthread_mutex_unlock(&m);
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t t;
+	sem_t s;
+
+	if (pthread_once(&once, begin) || sem_init(&s, 0, 1) || sem_wait(&s) || pthread_create(&t, NULL, tell, NULL))
+		return 1;
+	pthread_mutex_lock(&m);
+	while (!is_ready)
+		pthread_cond_wait(&c, &m);
+	pthread_mutex_unlock(&m);
+	return pthread_join(t, NULL);
+}
+END
+	printf '#include <nlock-pthread.h>\n#include <mutex>\nstd::mutex m;\nvoid f();\nvoid f() { m.lock(); }\n' >"$work/posix.cc"
+	# shellcheck disable=SC2046,SC2086
+	build_posix() {
+		$CC ${CFLAGS-} ${LDFLAGS-} -D_GNU_SOURCE -o "$work/posix" "$work/posix.c" -pthread \
+			$("$PKG_CONFIG" --cflags --libs nlock-pthread) -Wl,-rpath-link,"$libdir"
+	}
+	# shellcheck disable=SC2086
+	{
+		for std in c99 c11; do
+			check "nlock-pthread.h compiles alone as $std" \
+				$CC -std=$std -D_GNU_SOURCE $strict -fsyntax-only -I"$include" "$work/posix.c"
+		done
+		check 'and with POSIX 2001 alone' \
+			$CC -std=c99 -D_POSIX_C_SOURCE=200112L $strict -fsyntax-only -I"$include" "$work/posix.c"
+		check 'but not with less' sh -c "! $CC -std=c99 -fsyntax-only -I'$include' '$work/posix.c'"
+		[ "$NL_CXX" = none ] ||
+			check 'std::mutex becomes ours' sh -c "$NL_CXX -std=c++11 $strict -I'$include' -c -o '$work/posix.o' '$work/posix.cc' &&
+				$NM -u '$work/posix.o' | grep -w nlock_pthread_mutex_lock"
+		$NM -D --defined-only "$libdir/libnlock-pthread.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+			sort >"$work/door"
+	}
+	grep -o '^NLOCK_PTHREAD_API[A-Z_]* .*' "$header" | sed 's/(.*//; s/.*[ *]//' | sort >"$work/declared"
+	awk '/^#define [a-z0-9_]+ nlock_pthread_/ { print $3 }' "$header" | sort >"$work/mapped"
+	awk '/^local:/ { on = 0 } on { gsub(/[ \t;]/, ""); if ($0 != "") print } /^global:/ { on = 1 }' \
+		"$srcdir/preload/preload.map" | grep -v '^__' | grep -v '_np$' | sed 's/^pthread_//; s/^/nlock_pthread_/' | sort >"$work/same"
+	check 'nlock-pthread.h maps what it declares' diff "$work/declared" "$work/mapped"
+	check 'its library exports that' diff "$work/declared" "$work/door"
+	check 'the module for LD_PRELOAD has the same functions' diff "$work/declared" "$work/same"
+	check 'a program builds with the flags of pkg-config' build_posix
+	check 'and runs' env LD_LIBRARY_PATH="$libdir" "$work/posix"
+	check 'the module is installed, and a program runs with it' \
+		env LD_PRELOAD="$libdir/nlock/libnlock-preload.so" LD_LIBRARY_PATH="$libdir" "$work/posix"
+	LD_PRELOAD="$libdir/nlock/libnlock-preload.so" "$PKG_CONFIG" --version >"$work/loud" 2>&1
+	check 'and without a word' sh -c "'$PKG_CONFIG' --version 2>&1 | diff - '$work/loud'"
+else
+	skip 'the drop-in: it is not built here'
+fi
+
 # ---------------------------------------------------------------- the rest
 
 check 'the command is installed, and runs from where it is' env LD_LIBRARY_PATH="$libdir" "$root$prefix/bin/nlock" info

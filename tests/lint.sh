@@ -28,7 +28,7 @@ sources() {
 	else
 		find . \( -name .git -o -name autom4te.cache -o -name build-aux -o -name sub -o -name '_*' -o -name build \) -prune -o -type f \
 			\( -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' -o -name '*.sed' -o -name '*.map' -o -name '*.[1-9]' \
-			-o -name '*.am' -o -name '*.ac' -o -name nlock.pc.in -o -name quickstart -o -path ./.ci/run \
+			-o -name '*.am' -o -name '*.ac' -o -name '*.pc.in' -o -name quickstart -o -path ./.ci/run \
 			-o -name '[A-Z][A-Z]*[A-Z]' \) ! -name 'config.*' -print | sed 's|^\./||'
 	fi | while read -r f; do
 		[ -f "$f" ] && [ ! -f "${f%%/*}/config.status" ] && echo "$f"
@@ -170,6 +170,10 @@ in_wall && !may_call && code ~ /(^|[^A-Za-z0-9_])(syscall[ \t]*\(|errno([^A-Za-z
 in_lib && code ~ /(^|[^A-Za-z0-9_])((m|c|re)alloc|aligned_alloc|free|v?(f|d|s|sn)?printf|puts|fputs|perror|_?exit|_Exit|abort)[ \t]*\(/ {
 	say("nothing in lib/ prints, exits or allocates")
 }
+# What runs under any program, at any moment: inside its malloc, in a signal handler, while the loader holds its lock.
+file ~ /^preload\// && code ~ /(^|[^A-Za-z0-9_])((m|c|re)alloc|aligned_alloc|free|v?(f|d|s|sn)?printf|puts|fputs|perror|_?exit|_Exit|abort|dlv?sym|dlopen|getenv)[ \t]*\(/ {
+	say("nothing in preload/ prints, exits or allocates, or asks the loader; its environment is secure_getenv")
+}
 in_wall && !may_place && code ~ /(^|[^A-Za-z0-9_])(NLOCK_PLACE_|NLOCK_SHARED|A_PLACE|A_SHARED|A_NODE)/ {
 	say("placement and sharing are read in attr.h, wait.c and system.c only")
 }
@@ -198,7 +202,7 @@ END {
 
 # ---------------------------------------------------------------- rules about the tree
 
-generated='(^|/)(configure|aclocal\.m4|Makefile|Makefile\.in|config\.(h|h\.in|log|status|guess|sub)|libtool|ltmain\.sh|nlock\.pc)$'
+generated='(^|/)(configure|aclocal\.m4|Makefile|Makefile\.in|config\.(h|h\.in|log|status|guess|sub)|libtool|ltmain\.sh|nlock(-pthread)?\.pc)$'
 generated="$generated"'|(^|/)(autom4te\.cache|build-aux|build|\.libs|\.deps)/|\.(o|lo|la|a|so|log|trs|tar\.(gz|xz))$'
 
 version_in_configure() {
@@ -284,6 +288,9 @@ self_test() {
 	plant include/nlock.h 'nothing else' "\$a #include <pthread.h>"
 	plant include/nlock.h 'in configure.ac' 's/NLOCK_VERSION_MINOR [0-9]*/NLOCK_VERSION_MINOR 99/'
 	plant tools/nlock.c 'all that may be seen' "\$a #include \"attr.h\""
+	plant preload/mutex.c 'all that may be seen' "\$a #include \"attr.h\""
+	plant preload/mutex.c 'nothing in preload/' "\$a void *planted(void) { return dlsym(0, 0); }"
+	plant preload/start.c 'nothing in preload/' "\$a char *planted(void) { return getenv(\"x\"); }"
 	plant examples/counter.c 'climbs out' "\$a #include \"../lib/attr.h\""
 	plant examples/counter.c 'an example of' "\$a $(printf '\\n;%.0s' $(seq 61))"
 	plant $m 'SPDX' 's/SPDX/XPDS/'

@@ -11,7 +11,9 @@
  * nlock(7) lists every difference. They are those of the preload library; the two may be used together.
  *
  * An object must be used by one side only. Code that was compiled without this header (another library, a header that was included
- * before it) may be handed a lock only to hold on to it. What the C library keeps: robust, priority-inheriting and
+ * before it) may be handed a lock only to hold on to it. So in C++ std::mutex and its companions, half of which are compiled
+ * in the C++ library, stay the C library's, and what their native_handle() yields must not be passed to these functions; for
+ * std:: on nlock there are the preload library and <nlock.hpp>. What the C library keeps: robust, priority-inheriting and
  * priority-protected mutexes, and all that is process-shared: named semaphores always, the rest unless NLOCK_PRELOAD_SHARED=1 is
  * in the environment of every process that uses it. To those each function passes on.
  */
@@ -29,6 +31,23 @@
 #if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L && !defined __STDC_NO_THREADS__
 #include <threads.h>
 #define NLOCK_PTHREAD_HAS_C11
+#endif
+
+/* The C++ library's own uses of the names, before these mean something else. */
+#if defined __cplusplus && __cplusplus >= 201103L
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <thread>
+#if __cplusplus >= 201402L
+#include <shared_mutex>
+#endif
+#if __cplusplus >= 202002L
+#include <barrier>
+#include <latch>
+#include <semaphore>
+#include <stop_token>
+#endif
 #endif
 
 #ifdef __cplusplus

@@ -208,7 +208,22 @@ int main(void)
 	return pthread_join(t, NULL);
 }
 END
-	printf '#include <nlock-pthread.h>\n#include <mutex>\nstd::mutex m;\nvoid f();\nvoid f() { m.lock(); }\n' >"$work/posix.cc"
+	cat >"$work/posix.cc" <<'END'
+#include <nlock-pthread.h>
+#include <condition_variable>
+#include <mutex>
+void standard(std::condition_variable &c, std::unique_lock<std::mutex> &l);
+void standard(std::condition_variable &c, std::unique_lock<std::mutex> &l)
+{
+	l.lock();
+	c.wait_for(l, std::chrono::seconds(1));
+}
+int posix(pthread_mutex_t *m);
+int posix(pthread_mutex_t *m)
+{
+	return pthread_mutex_trylock(m);
+}
+END
 	# shellcheck disable=SC2046,SC2086
 	build_posix() {
 		$CC ${CFLAGS-} ${LDFLAGS-} -D_GNU_SOURCE -o "$work/posix" "$work/posix.c" -pthread \
@@ -223,9 +238,11 @@ END
 		check 'and with POSIX 2001 alone' \
 			$CC -std=c99 -D_POSIX_C_SOURCE=200112L $strict -fsyntax-only -I"$include" "$work/posix.c"
 		check 'but not with less' sh -c "! $CC -std=c99 -fsyntax-only -I'$include' '$work/posix.c'"
-		[ "$NL_CXX" = none ] ||
-			check 'std::mutex becomes ours' sh -c "$NL_CXX -std=c++11 $strict -I'$include' -c -o '$work/posix.o' '$work/posix.cc' &&
-				$NM -u '$work/posix.o' | grep -w nlock_pthread_mutex_lock"
+		if [ "$NL_CXX" != none ]; then
+			check 'nlock-pthread.h compiles in C++' $NL_CXX -std=c++17 $strict -I"$include" -c -o "$work/posix.o" "$work/posix.cc"
+			$NM -u "$work/posix.o" | awk '{ print $NF }' | grep nlock >"$work/ours"
+			check 'and leaves std:: alone' sh -c "echo nlock_pthread_mutex_trylock | diff - '$work/ours'"
+		fi
 		$NM -D --defined-only "$libdir/libnlock-pthread.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
 			sort >"$work/door"
 	}

@@ -8,8 +8,8 @@
  *   the rest           robust, priority-inheriting, with a ceiling, destroyed, and process-shared unless taken over: the C
  *                      library's, which looks at the kind and nothing else before it decides
  *
- * No owner is told apart by a number that another thread could have had before it (np_me), so the child of a fork, whose one thread
- * keeps its number, goes on owning what it owned.
+ * An owner is known by a number that no other thread of the process has or had (np_me). The one thread of a fork's child keeps
+ * its number, and so what it owned.
  */
 #include "host.h"
 #include "overlay.h"

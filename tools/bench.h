@@ -8,7 +8,7 @@
  *	cell		a load: threads, what they do, time inside and outside the lock
  *	comparison	one subject beside another in one cell, with a target or without
  *
- * bench.c reads the command line, run.c measures a cell in a process of its own, report.c prints; they know of no noun
+ * bench.c reads the command line, cell_run.c measures a cell in a process of its own, report.c prints; they know of no noun
  * but what is in its table. Each noun has a file of its own, bench_NOUN.c; the mutex, which came first and has more, has
  * three: locks.c its subjects, cells.c its loads and targets. All subjects of a cell take turns, slice by slice, and
  * every ratio is formed within a round, so that whatever the machine does in a bad second it does to both sides.
@@ -23,7 +23,7 @@
 
 /* ---------------------------------------------------------------- subjects */
 
-/* Each noun gives the names its own meaning; run.c treats them so: */
+/* Each noun gives the names its own meaning; cell_run.c treats them so: */
 enum body {
 	BODY_PAIR,        /* one thread that nobody disturbs: lock and unlock */
 	BODY_PAIR_2,      /* another such thing */

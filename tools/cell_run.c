@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.c - measures one cell, in a process of its own
+ * cell_run.c - measures one cell, in a process of its own
  *
  * A process of its own, because what a library and the kernel learn about a process (CPUs, the size of its private
  * futex hash) must not pass from one cell to the next, and because a lock that does not let go can be got rid of.

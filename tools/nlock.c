@@ -3,6 +3,7 @@
  * nlock.c - the command `nlock`
  *
  *	nlock info		what this machine and this kernel offer
+ *	nlock run CMD		a program that uses pthreads, with nlock under it
  *	nlock bench NOUN	nlock beside its peers
  *
  * Each sub command is a file; this one holds what they share. It sees <nlock.h> and nothing of lib/.
@@ -67,9 +68,10 @@ int options_next(struct options *o, const struct option_spec *specs)
 		usage_error("option '--%s' takes no value", specs[found].name);
 		return OPTIONS_BAD;
 	}
-	if (!specs[found].takes_value)
+	o->value = equals ? equals + 1 : NULL;
+	if (equals || specs[found].takes_value != true)
 		return found;
-	o->value = equals ? equals + 1 : o->at < o->argc ? o->argv[o->at++] : NULL;
+	o->value = o->at < o->argc ? o->argv[o->at++] : NULL;
 	if (o->value)
 		return found;
 	usage_error("option '--%s' needs a value", specs[found].name);
@@ -118,13 +120,15 @@ char *format_count(char buf[NUMBER_SIZE], double n)
 
 static const char help[] =
 	"usage: nlock info [--json]\n"
+	"       nlock run [OPTION]... [--] CMD [ARG]...\n"
 	"       nlock bench mutex | cond | rwlock | barrier | sem | once | all [OPTION]...\n"
 	"       nlock --version | --help\n"
 	"\n"
 	"info    what this machine and its kernel offer to nlock\n"
+	"run     a program that uses pthreads, with nlock under it\n"
 	"bench   speed, order of service and cost of nlock's locks beside their peers\n"
 	"\n"
-	"`nlock info --help' and `nlock bench NOUN --help' list the options; nlock(1) explains the output.\n";
+	"`nlock info --help', `nlock run --help' and `nlock bench NOUN --help' list the options; nlock(1) explains the output.\n";
 
 static int version_main(void)
 {
@@ -138,9 +142,11 @@ static int version_main(void)
 static int dispatch(int argc, char **argv)
 {
 	if (argc < 2)
-		return usage_error("which command? info or bench; `nlock --help' says more");
+		return usage_error("which command? info, run or bench; `nlock --help' says more");
 	if (!strcmp(argv[1], "info"))
 		return info_main(argc - 2, argv + 2);
+	if (!strcmp(argv[1], "run"))
+		return run_main(argc - 2, argv + 2);
 	if (!strcmp(argv[1], "bench"))
 		return bench_main(argc - 2, argv + 2);
 	if (argc > 2)

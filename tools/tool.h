@@ -2,7 +2,8 @@
  *
  * tool.h - what the sub commands of nlock share: options, and how they end
  *
- * Exit codes: 0 done, 1 something went wrong while it ran, 2 the command line was wrong (one line on standard error).
+ * Exit codes: 0 done, 1 something went wrong while it ran, 2 the command line was wrong (one line on standard error). Those
+ * of `nlock run' are its program's, once it has begun.
  */
 #ifndef TOOL_H
 #define TOOL_H
@@ -13,6 +14,7 @@
 #define EXIT_USAGE 2
 
 int info_main(int argc, char **argv);
+int run_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 
 /* "nlock: ..." on standard error. Returns EXIT_USAGE. */
@@ -21,14 +23,16 @@ int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Long options, spelled out in full: --name, --name VALUE or --name=VALUE. */
 struct option_spec {
 	const char *name; /* NULL ends the table */
-	bool takes_value;
+	int takes_value;  /* false, true or OPTION_MAY */
 };
+
+#define OPTION_MAY 2 /* --name or --name=VALUE: what follows is the next argument */
 
 struct options {
 	int argc;
 	char **argv;
 	int at;            /* the argument that comes next */
-	const char *value; /* of the option just returned */
+	const char *value; /* of the option just returned; NULL: none */
 };
 
 #define OPTIONS_END (-1)

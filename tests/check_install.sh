@@ -266,6 +266,15 @@ fi
 # ---------------------------------------------------------------- the rest
 
 check 'the command is installed, and runs from where it is' env LD_LIBRARY_PATH="$libdir" "$root$prefix/bin/nlock" info
+if [ -n "$(find "$root" -name 'libnlock-preload.so')" ]; then
+	for option in --legacy --stats; do
+		check "nlock run $option finds its module beside the command, wherever that was moved" \
+			env LD_LIBRARY_PATH="$libdir" "$root$prefix/bin/nlock" run $option sh -c "
+				case \$LD_PRELOAD in '$root'/*libnlock-preload*) ;; *) echo \"\$LD_PRELOAD\"; exit 1 ;; esac"
+	done
+else
+	skip 'nlock run: the module was not built'
+fi
 for page in "$top_srcdir"/man/*.[1-9]; do
 	page=${page##*/}
 	check "the page $page is installed" sh -c "find '$root' -name '$page*' | grep -q ."

@@ -8,7 +8,7 @@
 #
 # The record is what pthread/check_pthread says without nlock, on this machine and now. Against it are held, line by line, the same
 # program under the preload library and the one compiled with <nlock-pthread.h>. What may differ is listed in
-# pthread/differences.txt. top_builddir says where the programs were built, srcdir where the sources are.
+# pthread/differences.txt, and its reasons are in nlock(7). top_builddir says where the programs were built, srcdir where the sources are.
 
 set -u
 LC_ALL=C
@@ -102,6 +102,15 @@ judge()
 }
 
 [ -f "$preload" ] || { echo "no $preload"; exit 1; }
+tr '\n' ' ' <"${srcdir:-.}/man/nlock.7" >"$work/manual"
+sed -n 's/^why  *.//p' "$list" | sort -u | while read -r why; do
+	grep -qF "$why" "$work/manual" || echo "$why"
+done >"$work/untold"
+if [ -s "$work/untold" ]; then
+	echo 'FAILED: nlock(7) does not have these reasons:'
+	cat "$work/untold"
+	failed=$((failed + 1))
+fi
 entries >"$work/entries" || { echo "FAILED: an entry of differences.txt is incomplete"; exit 1; }
 
 # part_of RECORD: those of its lines in whose sentence $only stands.

@@ -185,19 +185,21 @@ static bool is_worth_watching(nlock_attr_t attr, uint32_t w)
 	return w & M_GRANT ? has_one_waiter(w) : w == M_LOCKED && nl_policy_limit(attr) > 0;
 }
 
-/* The first to come watches; who comes meanwhile does not, and takes the hint away, lest that of a dead watcher stays.
- * Returns the word. */
+/* The first to come watches; who comes meanwhile does not, and takes the hint away, lest that of a dead watcher stays. Nor
+ * does anybody where watching was in vain: an owner that needs this CPU, as when it has woken the watcher while it held the
+ * lock, is kept from its release. Returns the word. */
 static uint32_t watch(nlock_mutex_t *m, uint32_t w)
 {
 	struct nl_spin spin;
 
 	if (!is_worth_watching(m->attr, w) || !nl_watch_ns())
 		return w;
-	nl_spin_start(&spin, NL_SPIN_FAR);
-	if (!nl_load8_rlx(&m->watched)) {
+	if (!nl_load8_rlx(&m->watched) && nl_watch_try(&m->luck)) {
+		nl_spin_start(&spin, NL_SPIN_FAR);
 		nl_store8_rlx(&m->watched, 1);
 		while (is_worth_watching(m->attr, w) && nl_spin_more(&spin))
 			w = nl_load_rlx(&m->word);
+		nl_watch_tell(&m->luck, !is_worth_watching(m->attr, w));
 	}
 	nl_store8_rlx(&m->watched, 0);
 	return w;

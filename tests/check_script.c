@@ -1199,6 +1199,21 @@ ROW_TEST(watcher_takes_the_lock_without_a_sleep)
 	}
 }
 
+ROW_TEST(first_waiter_does_not_watch_where_that_was_in_vain)
+{
+	begin(row);
+	fk.watch_ns = 20000;
+	fk.in_vain = true;
+	takes(A);
+	parks(B, do_lock, NL_LANE_FRONT);
+	word_is(LOCKED | FRONT, 1);
+	must_be(m->watched, 0);
+	releases(A, do_unlock_fair);
+	goes_and_ends(B, 0);
+	releases(B, do_unlock);
+	rest();
+}
+
 /* The clock would stop it if it watched. */
 ROW_TEST(head_that_loses_does_not_watch_where_that_was_in_vain)
 {
@@ -1744,6 +1759,7 @@ static const struct test tests[] = {
 	EACH_HANDOFF(stray_wake_that_answers_for_another_loses_nobody),
 	EACH_HANDOFF(watcher_takes_the_lock_without_a_sleep),
 	EACH_HANDOFF(watcher_sleeps_in_front_when_its_budget_ends),
+	EACH_HANDOFF(first_waiter_does_not_watch_where_that_was_in_vain),
 	EACH_HANDOFF(head_that_loses_does_not_watch_where_that_was_in_vain),
 	EACH_HANDOFF(nobody_watches_where_others_wait),
 	EACH_HANDOFF(one_watches_and_a_second_does_not),

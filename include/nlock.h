@@ -315,6 +315,26 @@ typedef struct nlock_rwlock {
 	{ 0, 0, 0, 0, 0, (a), (prefers) + 0u * sizeof(char[(prefers) < 0 || (prefers) > 2 ? -1 : 1]), 0, \
 	  NLOCK_MUTEX_INIT_ATTR(a) }
 
+/* For what is almost only read, by several CPUs at the same time: a lock with slots, in which readers count themselves each near its
+ * own CPU, while no writer comes. A writer that comes closes the slots first, which is work, and after 256 readers one opens them
+ * again. Used by the functions below on &x.rw, which do what they say whatever the preference and the attributes, but that
+ * trywrlock, tryupgrade and destroy may say EBUSY while another thread opens or closes the slots, and that trywrlock and
+ * tryupgrade may have to wake a writer that has gone to sleep meanwhile. Zeroed memory, or nlock_rwlock_init on &x.rw, is a
+ * lock that leaves its slots alone. */
+#define NLOCK_READER_SLOTS 8
+typedef struct nlock_rwlock_spread {
+	nlock_rwlock_t rw __attribute__((aligned(64)));
+	uint32_t mask, after;                        /* private; constant after init */
+	uint32_t left;                               /* private; readers until it may pay */
+	struct {
+		uint64_t word __attribute__((aligned(64)));
+	} slot[NLOCK_READER_SLOTS];                  /* private; readers that are in */
+} nlock_rwlock_spread_t;
+
+/* Makes *s an unlocked lock. Nobody may be using it.
+ *   EINVAL, ENOTSUP, EFAULT   as nlock_rwlock_init; EINVAL also if s is not aligned to 64 bytes */
+NLOCK_API NLOCK_MUST_CHECK int nlock_rwlock_spread_init(nlock_rwlock_spread_t *s, int prefers, nlock_attr_t attr);
+
 /* Makes *rw an unlocked lock. Nobody may be using it.
  *   EINVAL, ENOTSUP, EFAULT   as nlock_mutex_init; EINVAL also if prefers is none of the three above */
 NLOCK_API NLOCK_MUST_CHECK int nlock_rwlock_init(nlock_rwlock_t *rw, int prefers, nlock_attr_t attr);
@@ -326,7 +346,7 @@ NLOCK_API int nlock_rwlock_destroy(nlock_rwlock_t *rw);
 
 /* Locks for reading.
  *   0          locked
- *   EAGAIN     not locked: 268,435,454 readers have the lock or wait for it. All three may say so
+ *   EAGAIN     not locked: 33,554,432 readers have the lock or wait for it. All three may say so
  *   EBUSY      tryrdlock: a writer has the lock, or waits and goes first. It makes no system call and never waits
  *   ETIMEDOUT  rdlock_until, and
  *   EINVAL     rdlock_until: as nlock_mutex_lock_until. A reader that is let in as its deadline passes has the lock: 0 */
@@ -361,7 +381,7 @@ NLOCK_API NLOCK_MUST_CHECK int nlock_rwlock_tryupgrade(nlock_rwlock_t *rw);
 /* The same as nlock_cond_wait and nlock_cond_wait_until, with a rwlock that the caller holds once, for reading or for writing; it
  * is held in the same mode again afterwards. Several readers may wait. Who changes what they wait for does so as a writer.
  *   EPERM      nobody holds *rw; nothing was done
- *   EAGAIN     the lock was held for reading and is not held now: see nlock_rwlock_rdlock. It takes 268,435,454 readers
+ *   EAGAIN     the lock was held for reading and is not held now: see nlock_rwlock_rdlock. It takes 33,554,432 readers
  *   the rest   as there */
 NLOCK_API int nlock_cond_wait_rwlock(nlock_cond_t *c, nlock_rwlock_t *rw);
 NLOCK_API NLOCK_MUST_CHECK int nlock_cond_wait_rwlock_until(nlock_cond_t *c, nlock_rwlock_t *rw, int clock,

@@ -73,7 +73,10 @@ static int wait_rwlock(nlock_cond_t *c, nlock_rwlock_t *rw, struct nl_cond_waite
 	const uint64_t state = nl_load64_rlx(&rw->state);
 	struct any_wait w = { c, state & RW_OWNED ? &writer : &reader, rw, self };
 
-	return (state & RW_OWNED) || active(state) ? wait_with(&w) : EPERM;
+	/* held by nobody: neither in the state nor in a slot */
+	if (!(state & RW_OWNED) && (state & RW_LENT ? nl_spread_leave(rw, true) == EPERM : !active(state)))
+		return EPERM;
+	return wait_with(&w);
 }
 
 int nlock_cond_wait_rwlock(nlock_cond_t *c, nlock_rwlock_t *rw)

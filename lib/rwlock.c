@@ -23,9 +23,12 @@
  *            seat was not granted. It outlives a grant: then the lock waits for that holder. Excludes ASLEEP.
  *   FORKED   flips once in each process that has found waiters of its parent here: T19.
  *   PHASE    how often waiting readers have been admitted, modulo 4.
- *   active   readers that are in. waiting: readers that are registered, exact. 28 bits each; together at most RW_MAX, so that
- *            no sum of the two can carry (a downgrade adds one). Above it: EAGAIN.
- *   At rest: zero, but for FORKED and PHASE.
+ *   SPREAD, BIASED, TURNING: the object has slots for readers, and some readers may be in those. What follows here is true
+ *            without them, and rwlock_spread.c says why it is true with them: in short, no writer owns, is next or waits
+ *            before all readers in slots have become ordinary ones.
+ *   active   readers that are in. waiting: readers that are registered, exact. 26 bits each; together at most RW_MAX, so that
+ *            no sum of the two can carry, nor with what comes out of slots (a downgrade adds one). Above it: EAGAIN.
+ *   At rest: zero, but for FORKED, PHASE and SPREAD, and BIASED, which destroy takes away.
  *   rgate    where readers sleep. Steps by 1 after an admission, so that modulo 4 it is the phase that readers have been
  *            told of; steps by 4, which tells of none, when they had better look at the state themselves.
  *   wgate    where the next writer sleeps; steps by 1.
@@ -121,6 +124,7 @@
  *   whoever sees a grant of it sees A5, which comes after.
  *   A12 adopt: load acquire          who sees a registration of this process sees that the object has been adopted. For destroy it
  *                                    pairs with A5, A6 too: the caller may reuse the memory
+ *   A15 settled: load acquire        as A12, for destroy
  *   A13 adopt: load acquire          pairs with A7: so does who sees a step that this process has made
  *   A13 survives the sweep: without it a late adopter could put an old phase into a state that four admissions have made equal
  *   to the one it read; nothing that small explores so many.
@@ -138,11 +142,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <nlock.h>
-
-static bool may_read(const nlock_rwlock_t *rw, uint64_t w)
-{
-	return !(w & RW_OWNED) && (!(w & RW_NEXT) || rw->prefers == NLOCK_RW_PREFER_READERS);
-}
 
 /* ---------------------------------------------------------------- what the child of a fork finds */
 
@@ -181,19 +180,6 @@ static void call_next(nlock_rwlock_t *rw, nlock_attr_t attr)
 	nl_wake(&rw->wgate, attr, 1, NL_LANE_ALL);
 }
 
-static bool may_admit(const nlock_rwlock_t *rw, uint64_t w)
-{
-	return waiting(w) && (!(w & RW_NEXT) || rw->prefers != NLOCK_RW_PREFER_WRITERS);
-}
-
-/* All waiting readers are in. */
-static uint64_t admitted(uint64_t w)
-{
-	uint64_t v = w & (RW_WAITER - 1) & ~RW_PHASE;
-
-	return (v + waiting(w) * RW_ONE) | ((w + (UINT64_C(1) << RW_PHASE_SHIFT)) & RW_PHASE);
-}
-
 /* T11 to T14: what the owner's release leaves behind. These three return w itself if nobody holds the lock so. */
 static uint64_t without_owner(nlock_rwlock_t *rw, uint64_t w)
 {
@@ -206,26 +192,6 @@ static uint64_t without_owner(nlock_rwlock_t *rw, uint64_t w)
 	if (nl_policy_grants(rw->attr, NL_BY_ATTR, nl_own_get(&rw->bypass), w & RW_DUE))
 		return w & ~RW_WRITER;
 	return w & ~(RW_OWNED | RW_ASLEEP);
-}
-
-/* T3, T4. */
-static uint64_t without_reader(nlock_rwlock_t *rw, uint64_t w)
-{
-	(void)rw;
-	if ((w & RW_OWNED) || !active(w))
-		return w;
-	w -= RW_ONE;
-	return !active(w) && (w & RW_NEXT) ? (w | RW_OWNED) & ~RW_WRITER : w;
-}
-
-/* T17. */
-static uint64_t downgraded(nlock_rwlock_t *rw, uint64_t w)
-{
-	uint64_t v = (w & ~RW_OWNED) + RW_ONE;
-
-	if (!(w & RW_OWNED))
-		return w;
-	return may_admit(rw, w) ? admitted(v) : v;
 }
 
 /* The compare-exchange, and then the step that it owes. What is needed after it is read before it: *rw may be gone. */
@@ -246,6 +212,20 @@ static __attribute__((noinline)) int release(nlock_rwlock_t *rw, uint64_t (*with
 	return 0;
 }
 
+/* Without BIASED: S4. */
+static uint64_t settled(nlock_rwlock_t *rw)
+{
+	uint64_t w = adopt(rw);
+
+	for (; w & RW_BIASED; w = nl_load64_acq(&rw->state)) { /* A15 */
+		if (nl_cas64_rlx(&rw->state, &w, (w ^ RW_LENT) + RW_ONE)) {
+			nl_spread_close(rw);
+			release(rw, without_guard);
+		}
+	}
+	return w;
+}
+
 /* ---------------------------------------------------------------- readers */
 
 /* T1. 0, EAGAIN, or EBUSY: it may not enter; *w is the state. */
@@ -256,6 +236,8 @@ static int enter(nlock_rwlock_t *rw, uint64_t *w)
 			return EAGAIN;
 		if (!may_read(rw, *w))
 			return EBUSY;
+		if ((*w & RW_SPREAD) && nl_spread_enter(rw, *w))
+			return 0;
 	} while (!nl_cas64_acq(&rw->state, w, *w + RW_ONE)); /* A1 */
 	return 0;
 }
@@ -347,14 +329,18 @@ struct next {
 /* T6, T21, or T5 on the way. True: owns the lock. Nobody sleeps on wgate now, so it may change its node. */
 static bool register_next(nlock_rwlock_t *rw, struct next *self)
 {
-	uint64_t w = nl_load64_rlx(&rw->state), v;
+	uint64_t w = nl_load64_rlx(&rw->state);
 	uint32_t gate = nl_load_rlx(&rw->wgate);
 
-	do {
-		if (!(w & RW_PROMISED) && take(rw, &w))
+	for (;;) {
+		if (w & RW_BIASED)
+			w = settled(rw);
+		else if (!(w & RW_PROMISED) && take(rw, &w))
 			return true;
-		v = w & RW_PROMISED ? w & ~RW_PROMISED : w | RW_NEXT;
-	} while (!nl_cas64_rel(&rw->state, &w, v)); /* A11 */
+		else if (!(w & RW_BIASED) &&
+			 nl_cas64_rel(&rw->state, &w, w & RW_PROMISED ? w & ~RW_PROMISED : w | RW_NEXT)) /* A11 */
+			break;
+	}
 	nl_wait_enter(&rw->wgate, rw->attr, &gate, gate);
 	self->since = nl_now();
 	return false;
@@ -473,7 +459,7 @@ static __attribute__((noinline, cold)) int write_slow(nlock_rwlock_t *rw, const 
 						      const struct timespec *abs)
 {
 	struct next self = { .d = d };
-	uint64_t w = adopt(rw);
+	uint64_t w = settled(rw);
 	int rc;
 
 	if (take(rw, &w))
@@ -516,7 +502,7 @@ int nlock_rwlock_init(nlock_rwlock_t *rw, int prefers, nlock_attr_t attr)
 
 int nlock_rwlock_destroy(nlock_rwlock_t *rw)
 {
-	return adopt(rw) & ~RW_REST ? EBUSY : nlock_mutex_destroy(&rw->seat);
+	return settled(rw) & ~RW_REST ? EBUSY : nlock_mutex_destroy(&rw->seat);
 }
 
 int nlock_rwlock_tryrdlock(nlock_rwlock_t *rw)
@@ -555,7 +541,7 @@ int nlock_rwlock_trywrlock(nlock_rwlock_t *rw)
 
 	if (take(rw, &w))
 		return 0;
-	w = adopt(rw);
+	w = settled(rw);
 	return take(rw, &w) ? 0 : EBUSY;
 }
 
@@ -577,18 +563,31 @@ int nlock_rwlock_wrlock_until(nlock_rwlock_t *rw, int clock, const struct timesp
 	return rc ? -rc : write_slow(rw, &d, abs);
 }
 
+/* The last reader while somebody is next, or one that may be in a slot. EAGAIN: look again. */
+static __attribute__((noinline)) int rdunlock_slow(nlock_rwlock_t *rw, uint64_t w)
+{
+	if (w & RW_LENT)
+		return nl_spread_leave(rw, false);
+	if ((w & RW_OWNED) || !active(w))
+		return EPERM;
+	return release(rw, without_reader) ? EAGAIN : 0;
+}
+
 /* T3. */
 int nlock_rwlock_rdunlock(nlock_rwlock_t *rw)
 {
-	uint64_t w = nl_load64_rlx(&rw->state);
+	uint64_t w;
+	int rc;
 
 	do {
-		if ((w & RW_OWNED) || !active(w))
-			return EPERM;
-		if (active(w) == 1 && (w & RW_NEXT))
-			return release(rw, without_reader);
-	} while (!nl_cas64_rel(&rw->state, &w, w - RW_ONE)); /* A6 */
-	return 0;
+		w = nl_load64_rlx(&rw->state);
+		while (!(w & (RW_OWNED | RW_LENT)) && active(w) > !!(w & RW_NEXT)) {
+			if (nl_cas64_rel(&rw->state, &w, w - RW_ONE)) /* A6 */
+				return 0;
+		}
+		rc = rdunlock_slow(rw, w);
+	} while (rc == EAGAIN);
+	return rc;
 }
 
 /* T14. */
@@ -617,9 +616,11 @@ int nlock_rwlock_tryupgrade(nlock_rwlock_t *rw)
 	uint64_t w = adopt(rw);
 
 	do {
+		if (w & RW_BIASED)
+			w = settled(rw);
 		if ((w & RW_OWNED) || !active(w))
 			return EPERM;
-		if (active(w) > 1 || !may_read(rw, w))
+		if (active(w) > 1 || (w & RW_TURNING) || !may_read(rw, w))
 			return EBUSY;
 	} while (!nl_cas64_acq(&rw->state, &w, (w - RW_ONE) | RW_OWNED)); /* A4 */
 	count_overtaking(rw, w);

@@ -305,6 +305,11 @@ uint32_t nl_wait_cpus(void)
 	return nl_load_rlx(&cpus) ? nl_load_rlx(&cpus) : 1;
 }
 
+uint32_t nl_wait_cpu(void)
+{
+	return (uint32_t)sched_getcpu();
+}
+
 int64_t nl_watch_ns(void)
 {
 	return nl_wait_cpus() > 1 ? WATCH_NS : 0;

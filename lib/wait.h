@@ -88,6 +88,9 @@ int64_t nl_now(void);
 /* How many CPUs this process may use, by affinity and quota: at least 1. */
 uint32_t nl_wait_cpus(void);
 
+/* The CPU that this thread runs on, or any number: a hint. */
+uint32_t nl_wait_cpu(void);
+
 /* How long a lone waiter may watch before it sleeps, in nanoseconds: 0 where only one CPU is to be had. */
 int64_t nl_watch_ns(void);
 

@@ -55,9 +55,34 @@ struct member {
 	struct timespec until;
 };
 
+/* Either kind of lock; both are used as the first. A spread one turns its slots as often as it can, not only when it may pay. */
+union lock {
+	nlock_rwlock_t rw;
+	nlock_rwlock_spread_t spread;
+};
+
+static bool is_spread;
+
+static int init(union lock *l, int prefers, nlock_attr_t attr)
+{
+	int rc = is_spread ? nlock_rwlock_spread_init(&l->spread, prefers, attr)
+			   : nlock_rwlock_init(&l->rw, prefers, attr);
+
+	if (!rc && is_spread)
+		l->spread.left = l->spread.after = 0;
+	return rc;
+}
+
+#define ON_A_SPREAD_LOCK(test) \
+	do { \
+		is_spread = true; \
+		test; \
+		is_spread = false; \
+	} while (0)
+
 /* In memory that processes share. */
 static struct stage {
-	nlock_rwlock_t rw;
+	union lock lock;
 	uint64_t left, right; /* always equal, except inside a writer's section */
 	struct member crew[MOST];
 	int n;
@@ -88,7 +113,7 @@ static bool write_section(void)
 /* One section of a kind that chance chooses. False: exclusion failed, or a call. */
 static bool section(uint32_t rnd, struct timespec until)
 {
-	nlock_rwlock_t *rw = &st->rw;
+	nlock_rwlock_t *rw = &st->lock.rw;
 	bool ok = true;
 
 	switch (rnd % 8) {
@@ -138,7 +163,7 @@ static int work(struct member *a)
 
 static int act(struct member *a)
 {
-	nlock_rwlock_t *rw = &st->rw;
+	nlock_rwlock_t *rw = &st->lock.rw;
 
 	switch (a->job) {
 	case RD:
@@ -222,7 +247,7 @@ static void meet(const struct row *row, int prefers, int n, bool are_processes)
 	must(st != MAP_FAILED);
 	memset(st, 0, sizeof(*st));
 	must(!sigaction(SIGUSR1, &sa, NULL));
-	must_be(nlock_rwlock_init(&st->rw, prefers, row->attr), 0);
+	must_be(init(&st->lock, prefers, row->attr), 0);
 	st->n = n;
 	st->are_processes = are_processes;
 	for (int i = 0; i < n; i++)
@@ -256,18 +281,18 @@ static bool sees_asleep(int i, const void *word)
 #define parks_reader(i, job) \
 	do { \
 		ask(i, job); \
-		must(sees_asleep(i, &st->rw.rgate)); \
+		must(sees_asleep(i, &st->lock.rw.rgate)); \
 	} while (0)
 /* The first to wait is the next writer; the others sleep where writers queue. */
 #define parks_next(i, job) \
 	do { \
 		ask(i, job); \
-		must(sees_asleep(i, &st->rw.wgate)); \
+		must(sees_asleep(i, &st->lock.rw.wgate)); \
 	} while (0)
 #define parks_writer(i, job) \
 	do { \
 		ask(i, job); \
-		must(sees_asleep(i, &st->rw.seat)); \
+		must(sees_asleep(i, &st->lock.rw.seat)); \
 	} while (0)
 
 static void at(int i, clockid_t clock, struct timespec t)
@@ -286,7 +311,7 @@ static void part(void)
 		else
 			must_be(pthread_join(st->crew[i].thread, NULL), 0);
 	}
-	must_be(nlock_rwlock_destroy(&st->rw), 0);
+	must_be(nlock_rwlock_destroy(&st->lock.rw), 0);
 }
 
 #define EACH_PREFERENCE(p) for (int p = NLOCK_RW_PHASE_FAIR; p <= NLOCK_RW_PREFER_WRITERS; p++)
@@ -316,19 +341,25 @@ static int uncontended(void *arg)
 	return bad;
 }
 
-ROW_TEST(uncontended_calls_make_no_system_call)
+static void makes_no_call(const struct row *row)
 {
 	EACH_PREFERENCE(p)
 	{
-		nlock_rwlock_t rw;
+		union lock l;
 		int status;
 
-		must_be(nlock_rwlock_init(&rw, p, row->attr), 0);
-		status = harness_child(uncontended, &rw);
+		must_be(init(&l, p, row->attr), 0);
+		status = harness_child(uncontended, &l.rw);
 		if (status == EXIT_CANNOT << 8)
 			cannot("no system-call filters");
 		must_be(status, 0);
 	}
+}
+
+ROW_TEST(uncontended_calls_make_no_system_call)
+{
+	makes_no_call(row);
+	ON_A_SPREAD_LOCK(makes_no_call(row));
 }
 
 /* ---------------------------------------------------------------- exclusion */
@@ -357,6 +388,16 @@ ROW_TEST(threads_exclude_each_other)
 ROW_TEST(processes_exclude_each_other)
 {
 	exclusion(row, true, 5, harness_rounds(150, 20000));
+}
+
+ROW_TEST(threads_exclude_each_other_on_a_spread_lock)
+{
+	ON_A_SPREAD_LOCK(exclusion(row, false, 5, harness_rounds(150, 20000)));
+}
+
+ROW_TEST(processes_exclude_each_other_on_a_spread_lock)
+{
+	ON_A_SPREAD_LOCK(exclusion(row, true, 5, harness_rounds(150, 20000)));
 }
 
 ROW_TEST(signals_during_work_change_nothing)
@@ -402,27 +443,27 @@ static void goes(int i)
 static void turns(const struct row *row, bool are_processes)
 {
 	meet(row, NLOCK_RW_PHASE_FAIR, 6, are_processes);
-	must_be(nlock_rwlock_rdlock(&st->rw), 0);
+	must_be(nlock_rwlock_rdlock(&st->lock.rw), 0);
 	parks_next(0, WR);
 	for (int i = 1; i <= 3; i++)
 		parks_reader(i, RD);
-	must_be(nlock_rwlock_unlock(&st->rw), 0);
+	must_be(nlock_rwlock_unlock(&st->lock.rw), 0);
 	is_in(0);
 	for (int i = 1; i <= 3; i++)
-		must(sees_asleep(i, &st->rw.rgate));
+		must(sees_asleep(i, &st->lock.rw.rgate));
 	parks_next(4, WR);
 	goes(0);
 	for (int i = 1; i <= 3; i++)
 		is_in(i); /* all of them, in one phase */
-	must(sees_asleep(4, &st->rw.wgate));
-	must_be(nlock_rwlock_tryrdlock(&st->rw), EBUSY);
+	must(sees_asleep(4, &st->lock.rw.wgate));
+	must_be(nlock_rwlock_tryrdlock(&st->lock.rw), EBUSY);
 	parks_reader(5, RD);
 	for (int i = 1; i <= 3; i++) {
-		must(sees_asleep(4, &st->rw.wgate));
+		must(sees_asleep(4, &st->lock.rw.wgate));
 		goes(i);
 	}
 	is_in(4);
-	must(sees_asleep(5, &st->rw.rgate));
+	must(sees_asleep(5, &st->lock.rw.rgate));
 	goes(4);
 	is_in(5);
 	goes(5);
@@ -439,6 +480,50 @@ ROW_TEST(phase_fair_lock_lets_processes_take_turns)
 	turns(row, true);
 }
 
+/* The first reader comes in by opening the slots, the next by one of them. */
+ROW_TEST(writer_waits_for_readers_that_are_in_slots)
+{
+	ON_A_SPREAD_LOCK(turns(row, false));
+	ON_A_SPREAD_LOCK(meet(row, NLOCK_RW_PHASE_FAIR, 3, false));
+	for (int round = 0; round < 3; round++) {
+		must_be(tell(1, RD), 0);
+		must_be(tell(2, RD), 0);
+		must_be(tell(2, RD), 0);
+		must_be(tell(0, TRYWR), EBUSY);
+		must_be(tell(1, RD), 0);
+		must_be(tell(0, DESTROY), EBUSY);
+		must_be(tell(1, RD), 0);
+		must_be(tell(1, UPGRADE), EBUSY);
+		parks_next(0, WR);
+		must_be(tell(1, UNLOCK), 0);
+		must_be(tell(1, UNLOCK), 0);
+		must_be(tell(1, UNLOCK), 0);
+		must_be(tell(2, UNLOCK), 0);
+		must(sees_asleep(0, &st->lock.rw.wgate));
+		must_be(tell(2, UNLOCK), 0);
+		is_in(0);
+		goes(0);
+		must_be(tell(1, UNLOCK), EPERM);
+	}
+	part();
+}
+
+/* On whichever CPU each of them is. */
+ROW_TEST(reader_in_a_slot_may_be_unlocked_by_another_thread)
+{
+	ON_A_SPREAD_LOCK(meet(row, NLOCK_RW_PHASE_FAIR, 4, false));
+	for (int round = 0; round < harness_rounds(100, 5000); round++) {
+		for (int i = 0; i < 4; i++)
+			must_be(tell(i, RD), 0);
+		for (int i = 3; i >= 0; i--)
+			must_be(tell(i, round & 1 ? UNLOCK : RDUNLOCK), 0);
+		must_be(tell(round % 4, RDUNLOCK), EPERM);
+		if (round % 3 == 0)
+			must_be(tell(0, TRYWR) || tell(0, UNLOCK), 0);
+	}
+	part();
+}
+
 /* Readers that overlap for ever: a writer waits for those that are in, and for no other. */
 ROW_TEST(writer_waits_for_one_reader_phase_at_most)
 {
@@ -453,7 +538,7 @@ ROW_TEST(writer_waits_for_one_reader_phase_at_most)
 		parks_reader(other, RD); /* overlaps with the one that is in */
 		goes(reader);
 		is_in(2);
-		must(sees_asleep(other, &st->rw.rgate));
+		must(sees_asleep(other, &st->lock.rw.rgate));
 		goes(2);
 		is_in(other);
 		phases++;
@@ -474,7 +559,7 @@ ROW_TEST(preferred_readers_pass_a_waiting_writer_and_may_lock_twice)
 	must_be(tell(1, TRYRD), 0);
 	goes(2);
 	goes(1);
-	must(sees_asleep(0, &st->rw.wgate));
+	must(sees_asleep(0, &st->lock.rw.wgate));
 	goes(1);
 	is_in(0);
 	parks_reader(1, RD);
@@ -511,7 +596,7 @@ ROW_TEST(preferred_writers_go_before_readers_that_came_first)
 	parks_next(2, WR);
 	goes(0);
 	is_in(2);
-	must(sees_asleep(1, &st->rw.rgate));
+	must(sees_asleep(1, &st->lock.rw.rgate));
 	goes(2);
 	is_in(1);
 	goes(1);
@@ -523,15 +608,15 @@ ROW_TEST(writers_come_in_order_of_arrival)
 {
 	meet(row, NLOCK_RW_PHASE_FAIR, 5, false);
 	for (int r = 0; r < harness_rounds(5, 500); r++) {
-		must_be(nlock_rwlock_wrlock(&st->rw), 0);
+		must_be(nlock_rwlock_wrlock(&st->lock.rw), 0);
 		parks_next(0, WR);
 		for (int i = 1; i < 5; i++)
 			parks_writer(i, WR);
-		must_be(nlock_rwlock_unlock(&st->rw), 0);
+		must_be(nlock_rwlock_unlock(&st->lock.rw), 0);
 		for (int i = 0; i < 5; i++) {
 			is_in(i);
 			if (i < 4)
-				must(sees_asleep(i + 1, &st->rw.wgate));
+				must(sees_asleep(i + 1, &st->lock.rw.wgate));
 			goes(i);
 		}
 	}
@@ -552,7 +637,7 @@ ROW_TEST(downgrade_lets_readers_in_and_no_writer)
 		parks_next(2, WR);
 		must_be(tell(0, DOWNGRADE), EPERM);
 		goes(0);
-		must(sees_asleep(2, &st->rw.wgate));
+		must(sees_asleep(2, &st->lock.rw.wgate));
 		goes(1);
 		is_in(2);
 		goes(2);
@@ -597,7 +682,7 @@ ROW_TEST(timed_out_waiter_was_not_early_and_leaves_nothing)
 	EACH_PREFERENCE(p)
 	{
 		meet(row, p, 3, false);
-		must_be(nlock_rwlock_wrlock(&st->rw), 0);
+		must_be(nlock_rwlock_wrlock(&st->lock.rw), 0);
 		for (int i = 0; i < 4; i++) {
 			clockid_t clock = i & 1 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
 
@@ -609,9 +694,9 @@ ROW_TEST(timed_out_waiter_was_not_early_and_leaves_nothing)
 				must_be(answer(k), ETIMEDOUT);
 				must(has_come(clock, &st->crew[k].until));
 			}
-			must_be(nlock_rwlock_destroy(&st->rw), EBUSY);
+			must_be(nlock_rwlock_destroy(&st->lock.rw), EBUSY);
 		}
-		must_be(nlock_rwlock_unlock(&st->rw), 0);
+		must_be(nlock_rwlock_unlock(&st->lock.rw), 0);
 		part();
 	}
 }
@@ -633,13 +718,13 @@ ROW_TEST(past_deadline_gives_up_at_once)
 	meet(row, NLOCK_RW_PHASE_FAIR, 1, false);
 	for (int held = 1; held >= 0; held--) {
 		if (held)
-			must_be(nlock_rwlock_wrlock(&st->rw), 0);
+			must_be(nlock_rwlock_wrlock(&st->lock.rw), 0);
 		for (int i = 0; i < COUNT(past); i++) {
 			at(0, i & 1 ? CLOCK_REALTIME : CLOCK_MONOTONIC, past[i]);
 			both_say(held ? ETIMEDOUT : 0);
 		}
 		if (held)
-			must_be(nlock_rwlock_unlock(&st->rw), 0);
+			must_be(nlock_rwlock_unlock(&st->lock.rw), 0);
 	}
 	part();
 }
@@ -652,15 +737,15 @@ ROW_TEST(bad_deadline_is_refused_only_if_the_lock_is_not_to_be_had)
 	meet(row, NLOCK_RW_PHASE_FAIR, 1, false);
 	for (int held = 1; held >= 0; held--) {
 		if (held)
-			must_be(nlock_rwlock_wrlock(&st->rw), 0);
+			must_be(nlock_rwlock_wrlock(&st->lock.rw), 0);
 		for (int i = 0; i < COUNT(bad); i++) {
 			at(0, CLOCK_MONOTONIC, bad[i]);
 			both_say(held ? EINVAL : 0);
 			at(0, clocks[i], harness_in(CLOCK_MONOTONIC, SECOND));
 			both_say(held ? EINVAL : 0);
 		}
-		must_be(nlock_rwlock_wrlock_until(&st->rw, CLOCK_MONOTONIC, NULL), held ? EINVAL : 0);
-		must_be(nlock_rwlock_unlock(&st->rw), 0);
+		must_be(nlock_rwlock_wrlock_until(&st->lock.rw, CLOCK_MONOTONIC, NULL), held ? EINVAL : 0);
+		must_be(nlock_rwlock_unlock(&st->lock.rw), 0);
 	}
 	part();
 }
@@ -669,7 +754,7 @@ ROW_TEST(writer_that_gives_up_lets_the_readers_in_that_it_kept_out)
 {
 	for (int p = 0; p < 2; p++) {
 		meet(row, p ? NLOCK_RW_PREFER_WRITERS : NLOCK_RW_PHASE_FAIR, 3, false);
-		must_be(nlock_rwlock_rdlock(&st->rw), 0);
+		must_be(nlock_rwlock_rdlock(&st->lock.rw), 0);
 		at(0, CLOCK_MONOTONIC, harness_in(CLOCK_MONOTONIC, 50000000));
 		ask(0, WR_UNTIL);
 		ask(1, RD);
@@ -679,7 +764,7 @@ ROW_TEST(writer_that_gives_up_lets_the_readers_in_that_it_kept_out)
 		is_in(2);
 		goes(1);
 		goes(2);
-		must_be(nlock_rwlock_unlock(&st->rw), 0);
+		must_be(nlock_rwlock_unlock(&st->lock.rw), 0);
 		part();
 	}
 }
@@ -687,7 +772,7 @@ ROW_TEST(writer_that_gives_up_lets_the_readers_in_that_it_kept_out)
 ROW_TEST(interrupted_waiters_wait_on)
 {
 	meet(row, NLOCK_RW_PHASE_FAIR, 3, false);
-	must_be(nlock_rwlock_wrlock(&st->rw), 0);
+	must_be(nlock_rwlock_wrlock(&st->lock.rw), 0);
 	at(1, CLOCK_REALTIME, harness_in(CLOCK_REALTIME, (int64_t)3600 * SECOND));
 	parks_next(0, WR);
 	parks_reader(1, RD_UNTIL);
@@ -696,11 +781,11 @@ ROW_TEST(interrupted_waiters_wait_on)
 		int k = i % 3;
 
 		must_be(pthread_kill(st->crew[k].thread, SIGUSR1), 0);
-		must(sees_asleep(k, k == 0   ? (void *)&st->rw.wgate
-				    : k == 1 ? (void *)&st->rw.rgate
-					     : (void *)&st->rw.seat));
+		must(sees_asleep(k, k == 0   ? (void *)&st->lock.rw.wgate
+				    : k == 1 ? (void *)&st->lock.rw.rgate
+					     : (void *)&st->lock.rw.seat));
 	}
-	must_be(nlock_rwlock_unlock(&st->rw), 0);
+	must_be(nlock_rwlock_unlock(&st->lock.rw), 0);
 	is_in(1);
 	goes(1);
 	is_in(0);
@@ -717,7 +802,8 @@ static bool must_be_initialised_anew(const struct row *row)
 	return row->place == NLOCK_PLACE_NODE(0) || row->place == NLOCK_PLACE_FIRST;
 }
 
-static nlock_rwlock_t own; /* private memory: a child has a copy */
+static union lock owned; /* private memory: a child has a copy */
+#define own owned.rw
 static const struct row *own_row;
 
 static int child_unlocks(void *arg)
@@ -726,7 +812,7 @@ static int child_unlocks(void *arg)
 
 	(void)arg;
 	if (must_be_initialised_anew(own_row))
-		bad = nlock_rwlock_init(&own, NLOCK_RW_PHASE_FAIR, own_row->attr) || nlock_rwlock_wrlock(&own);
+		bad = init(&owned, NLOCK_RW_PHASE_FAIR, own_row->attr) || nlock_rwlock_wrlock(&own);
 	bad |= nlock_rwlock_unlock(&own) != 0;
 	for (int i = 0; i < 3 && !bad; i++) {
 		bad |= nlock_rwlock_wrlock(&own) || nlock_rwlock_downgrade(&own) || nlock_rwlock_unlock(&own);
@@ -758,7 +844,7 @@ static void park_own(pthread_t *t, void *(*how)(void *), const void *word)
 }
 
 /* The child's lock counts waiters that the child does not have. */
-ROW_TEST(child_of_a_fork_may_unlock_what_the_parent_held)
+static void unlocks_in_the_child(const struct row *row)
 {
 	pthread_t t[3];
 	void *bad;
@@ -767,7 +853,7 @@ ROW_TEST(child_of_a_fork_may_unlock_what_the_parent_held)
 		return;
 	own_row = row;
 	for (int reads = 0; reads < 2; reads++) {
-		must_be(nlock_rwlock_init(&own, NLOCK_RW_PHASE_FAIR, row->attr), 0);
+		must_be(init(&owned, NLOCK_RW_PHASE_FAIR, row->attr), 0);
 		must_be(reads ? nlock_rwlock_rdlock(&own) : nlock_rwlock_wrlock(&own), 0);
 		must_be(harness_child(child_unlocks, NULL), 0);
 		park_own(&t[0], waits_to_write, &own.wgate);
@@ -783,6 +869,12 @@ ROW_TEST(child_of_a_fork_may_unlock_what_the_parent_held)
 	}
 }
 
+ROW_TEST(child_of_a_fork_may_unlock_what_the_parent_held)
+{
+	unlocks_in_the_child(row);
+	ON_A_SPREAD_LOCK(unlocks_in_the_child(row));
+}
+
 static int child_passes_on(void *arg)
 {
 	return nlock_rwlock_unlock(arg);
@@ -792,10 +884,10 @@ static int child_passes_on(void *arg)
 ROW_TEST(shared_lock_may_be_unlocked_by_the_child_of_a_fork)
 {
 	meet(row, NLOCK_RW_PHASE_FAIR, 2, false);
-	must_be(nlock_rwlock_wrlock(&st->rw), 0);
+	must_be(nlock_rwlock_wrlock(&st->lock.rw), 0);
 	parks_next(0, WR);
 	parks_reader(1, RD);
-	must_be(harness_child(child_passes_on, &st->rw), 0);
+	must_be(harness_child(child_passes_on, &st->lock.rw), 0);
 	is_in(1);
 	goes(1);
 	is_in(0);
@@ -817,14 +909,14 @@ static void *hammer(void *arg)
 }
 
 /* The usual idiom, while others contend: lock before, unlock on both sides after. */
-ROW_TEST(lock_held_across_a_fork_works_on_both_sides)
+static void forks_while_others_contend(const struct row *row)
 {
 	pthread_t t[3];
 
 	if (row->is_shared || must_be_initialised_anew(row))
 		return;
 	own_row = row;
-	must_be(nlock_rwlock_init(&own, NLOCK_RW_PHASE_FAIR, row->attr), 0);
+	must_be(init(&owned, NLOCK_RW_PHASE_FAIR, row->attr), 0);
 	for (int i = 0; i < 3; i++)
 		must_be(pthread_create(&t[i], NULL, hammer, i == 0 ? &own : NULL), 0);
 	for (int i = 0; i < harness_rounds(30, 500); i++) {
@@ -838,10 +930,20 @@ ROW_TEST(lock_held_across_a_fork_works_on_both_sides)
 	must_be(nlock_rwlock_destroy(&own), 0);
 }
 
+ROW_TEST(lock_held_across_a_fork_works_on_both_sides)
+{
+	forks_while_others_contend(row);
+}
+
+ROW_TEST(spread_lock_held_across_a_fork_works_on_both_sides)
+{
+	ON_A_SPREAD_LOCK(forks_while_others_contend(row));
+}
+
 /* ---------------------------------------------------------------- end of life */
 
 struct mortal {
-	nlock_rwlock_t rw;
+	union lock lock;
 	int refs;
 };
 
@@ -851,15 +953,15 @@ static void *lives(void *arg)
 	struct mortal *m = arg;
 	bool is_last;
 
-	if (nlock_rwlock_rdlock(&m->rw) || nlock_rwlock_unlock(&m->rw) || nlock_rwlock_wrlock(&m->rw))
+	if (nlock_rwlock_rdlock(&m->lock.rw) || nlock_rwlock_unlock(&m->lock.rw) || nlock_rwlock_wrlock(&m->lock.rw))
 		return (void *)1;
 	is_last = !--m->refs;
-	if (nlock_rwlock_unlock(&m->rw))
+	if (nlock_rwlock_unlock(&m->lock.rw))
 		return (void *)1;
 	return is_last && munmap(m, 4096) ? (void *)1 : NULL;
 }
 
-ROW_TEST(last_holder_may_unmap_the_lock_at_once)
+static void unmaps_at_once(const struct row *row)
 {
 	for (int i = 0; i < harness_rounds(150, 5000); i++) {
 		struct mortal *m = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -867,14 +969,59 @@ ROW_TEST(last_holder_may_unmap_the_lock_at_once)
 		void *bad;
 
 		must(m != MAP_FAILED);
-		must_be(nlock_rwlock_init(&m->rw, i % 3, row->attr), 0);
+		must_be(init(&m->lock, i % 3, row->attr), 0);
 		m->refs = 4;
-		must_be(nlock_rwlock_wrlock(&m->rw), 0);
+		must_be(nlock_rwlock_wrlock(&m->lock.rw), 0);
 		for (int k = 0; k < 3; k++)
 			must_be(pthread_create(&t[k], NULL, lives, m), 0);
 		sched_yield();
-		must_be(nlock_rwlock_unlock(&m->rw), 0);
+		must_be(nlock_rwlock_unlock(&m->lock.rw), 0);
 		must(!lives(m));
+		for (int k = 0; k < 3; k++) {
+			must_be(pthread_join(t[k], &bad), 0);
+			must(!bad);
+		}
+	}
+}
+
+ROW_TEST(last_holder_may_unmap_the_lock_at_once)
+{
+	unmaps_at_once(row);
+	ON_A_SPREAD_LOCK(unmaps_at_once(row));
+}
+
+struct legacy {
+	union lock lock;
+	int heirs; /* a semaphore without one: changed by atomic operations */
+};
+
+/* Reads, and then tells the heir, while still in: who unmaps the lock as soon as it can be destroyed. */
+static void *bequeaths(void *arg)
+{
+	struct legacy *l = arg;
+
+	if (nlock_rwlock_rdlock(&l->lock.rw))
+		abort();
+	__atomic_fetch_add(&l->heirs, 1, __ATOMIC_RELEASE);
+	return (void *)(intptr_t)nlock_rwlock_unlock(&l->lock.rw);
+}
+
+ROW_TEST(spread_lock_may_be_unmapped_when_its_readers_have_left_the_slots)
+{
+	for (int i = 0; i < harness_rounds(150, 5000); i++) {
+		struct legacy *l = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		pthread_t t[3];
+		void *bad;
+
+		must(l != MAP_FAILED);
+		ON_A_SPREAD_LOCK(must_be(init(&l->lock, i % 3, row->attr), 0));
+		for (int k = 0; k < 3; k++)
+			must_be(pthread_create(&t[k], NULL, bequeaths, l), 0);
+		while (__atomic_load_n(&l->heirs, __ATOMIC_ACQUIRE) < 3)
+			sched_yield();
+		while (nlock_rwlock_destroy(&l->lock.rw))
+			sched_yield();
+		must_be(munmap(l, 4096), 0);
 		for (int k = 0; k < 3; k++) {
 			must_be(pthread_join(t[k], &bad), 0);
 			must(!bad);
@@ -894,7 +1041,7 @@ TEST(zeroed_memory_is_a_rwlock)
 	must_be(nlock_rwlock_init(&by_call, NLOCK_RW_PREFER_READERS, NLOCK_FIFO | NLOCK_SHARED), 0);
 	must(!memcmp(&by_attr, &by_call, sizeof(by_call)));
 	meet(&rows[0], 0, 5, false);
-	memset(&st->rw, 0, sizeof(st->rw));
+	memset(&st->lock.rw, 0, sizeof(st->lock.rw));
 	for (int i = 0; i < 5; i++) {
 		st->crew[i].rounds = 300;
 		ask(i, WORK);
@@ -947,7 +1094,7 @@ static int answer_after(int prefers, enum job before, enum job job)
 }
 
 /* What each call says in each state of the lock: of nobody, of a reader, of a writer. */
-TEST(calls_answer_by_the_table)
+static void answers_by_the_table(void)
 {
 	static const struct {
 		enum job job;
@@ -968,13 +1115,58 @@ TEST(calls_answer_by_the_table)
 	}
 }
 
+TEST(calls_answer_by_the_table)
+{
+	answers_by_the_table();
+	ON_A_SPREAD_LOCK(answers_by_the_table());
+}
+
+/* One that reads, by a slot or not, waits and reads again; nobody does not. */
+TEST(reader_in_a_slot_may_wait_on_a_condition_variable)
+{
+	const struct timespec past = { -1, 0 };
+	nlock_cond_t c;
+	union lock l;
+
+	must_be(nlock_cond_init(&c, 0), 0);
+	ON_A_SPREAD_LOCK(must_be(init(&l, NLOCK_RW_PHASE_FAIR, 0), 0));
+	must_be(nlock_cond_wait_rwlock_until(&c, &l.rw, CLOCK_MONOTONIC, &past), EPERM);
+	for (int n = 1; n <= 3; n++) {
+		for (int i = 0; i < n; i++)
+			must_be(nlock_rwlock_rdlock(&l.rw), 0);
+		must_be(nlock_cond_wait_rwlock_until(&c, &l.rw, CLOCK_MONOTONIC, &past), ETIMEDOUT);
+		for (int i = 0; i < n; i++)
+			must_be(nlock_rwlock_rdunlock(&l.rw), 0);
+		must_be(nlock_cond_wait_rwlock_until(&c, &l.rw, CLOCK_MONOTONIC, &past), EPERM);
+	}
+	must_be(nlock_rwlock_destroy(&l.rw), 0);
+}
+
+TEST(spread_lock_is_refused_where_it_cannot_be)
+{
+	static char bytes[2 * sizeof(nlock_rwlock_spread_t)] __attribute__((aligned(64)));
+
+	for (int off = 8; off < 64; off += 8)
+		must_be(nlock_rwlock_spread_init((void *)(bytes + off), 0, 0), EINVAL);
+	must_be(nlock_rwlock_spread_init((void *)bytes, 3, 0), EINVAL);
+	must_be(nlock_rwlock_spread_init((void *)bytes, 0, NLOCK_BAD_ATTR), EINVAL);
+	memset(bytes, 0xa5, sizeof(bytes));
+	must_be(nlock_rwlock_spread_init((void *)bytes, 0, 0), 0);
+	must_be(nlock_rwlock_unlock((void *)bytes), EPERM);
+	must_be(nlock_rwlock_destroy((void *)bytes), 0);
+}
+
 static const struct test tests[] = {
 	CROSS_OF_ROWS(uncontended_calls_make_no_system_call),
 	CORE_CROSS(threads_exclude_each_other),
 	EACH_SHARED(processes_exclude_each_other),
+	CORE_CROSS(threads_exclude_each_other_on_a_spread_lock),
+	EACH_SHARED(processes_exclude_each_other_on_a_spread_lock),
 	CROSS_OF_ROWS(signals_during_work_change_nothing),
 	CORE_CROSS(phase_fair_lock_lets_readers_and_writers_take_turns),
 	EACH_SHARED(phase_fair_lock_lets_processes_take_turns),
+	CORE_CROSS(writer_waits_for_readers_that_are_in_slots),
+	CROSS_OF_ROWS(reader_in_a_slot_may_be_unlocked_by_another_thread),
 	EACH_PLACE(writer_waits_for_one_reader_phase_at_most),
 	CORE_CROSS(preferred_readers_pass_a_waiting_writer_and_may_lock_twice),
 	CROSS_OF_ROWS(reader_does_not_pass_a_waiting_writer_otherwise),
@@ -990,11 +1182,15 @@ static const struct test tests[] = {
 	CROSS_OF_ROWS(child_of_a_fork_may_unlock_what_the_parent_held),
 	EACH_SHARED(shared_lock_may_be_unlocked_by_the_child_of_a_fork),
 	EACH_HANDOFF(lock_held_across_a_fork_works_on_both_sides),
+	EACH_HANDOFF(spread_lock_held_across_a_fork_works_on_both_sides),
 	CORE_MORTAL(last_holder_may_unmap_the_lock_at_once),
+	CORE_MORTAL(spread_lock_may_be_unmapped_when_its_readers_have_left_the_slots),
 	CORE_ONCE(zeroed_memory_is_a_rwlock),
 	CROSS_OF_ROWS(init_reads_nothing_of_what_was_there),
 	EACH_PLACE(bad_objects_attributes_and_preferences_are_refused),
 	CORE_ONCE(calls_answer_by_the_table),
+	CORE_ONCE(reader_in_a_slot_may_wait_on_a_condition_variable),
+	CORE_ONCE(spread_lock_is_refused_where_it_cannot_be),
 };
 
 int main(int argc, char **argv)

@@ -25,6 +25,8 @@ enum { A, B, C, D, E };
 #define FORKED   0x10ull
 #define PHASES   0x60ull
 #define PROMISED 0x80ull
+#define SPREAD   0x100ull
+#define BIASED   0x200ull
 
 static nlock_rwlock_t *rw; /* alone in its page */
 static struct timespec until;
@@ -125,7 +127,7 @@ static void rest(void)
 
 /* The state without phase and FORKED. */
 #define state_is(flags, in, on) \
-	must_be(rw->state & ~(PHASES | FORKED), (flags) | (uint64_t)(in) << 8 | (uint64_t)(on) << 36)
+	must_be(rw->state & ~(PHASES | FORKED), (flags) | (uint64_t)(in) << 11 | (uint64_t)(on) << 37)
 #define phase_is(n) must_be((rw->state & PHASES) >> 5, (n)&3)
 
 #define ends(who, call, value) \
@@ -974,7 +976,7 @@ TEST(admitted_reader_stays_until_it_has_been_told)
 	begin(NLOCK_RW_PHASE_FAIR);
 	takes(A, do_wr);
 	parks(B, do_rd_until);
-	rw->state = 0x20 | 1 << 8; /* admitted in phase 1, not told */
+	rw->state = 0x20 | 1 << 11; /* admitted in phase 1, not told */
 	is_roused_and_parks(B, NL_TIMEDOUT);
 	must(!fk_has_deadline(B));
 	is_roused_and_parks(B, NL_LOOK);
@@ -986,7 +988,7 @@ TEST(admitted_reader_stays_until_it_has_been_told)
 
 /* ---------------------------------------------------------------- B86: limits, and what wraps */
 
-#define MOST 0xffffffeull /* readers that are in or wait */
+#define MOST 0x2000000ull /* readers that are in or wait */
 
 TEST(b86_readers_beyond_the_limit_are_refused_and_nothing_carries)
 {
@@ -995,7 +997,7 @@ TEST(b86_readers_beyond_the_limit_are_refused_and_nothing_carries)
 		int won = 0;
 
 		begin(p);
-		rw->state = (MOST - 1) << 8;
+		rw->state = (MOST - 1) << 11;
 		for (int i = 0; i < 64; i++) {
 			int rc = read_locks[i % 3](rw);
 
@@ -1008,7 +1010,7 @@ TEST(b86_readers_beyond_the_limit_are_refused_and_nothing_carries)
 		until.tv_sec = 1;
 		ends(A, do_wr_until, ETIMEDOUT);
 		state_is(0, MOST, 0);
-		rw->state = OWNED | (MOST - 1) << 36;
+		rw->state = OWNED | (MOST - 1) << 37;
 		parks(A, do_rd);
 		ends(B, do_rd, EAGAIN);
 		ends(B, do_rd_until, EAGAIN);
@@ -1106,6 +1108,152 @@ ROW_TEST(attributes_are_the_objects_in_every_call)
 	rest();
 }
 
+/* ---------------------------------------------------------------- readers in slots */
+
+/* The first reader opens the slots. */
+static nlock_rwlock_spread_t *begin_spread(int prefers)
+{
+	nlock_rwlock_spread_t *s;
+
+	begin(prefers);
+	s = (void *)rw;
+	must_be(nlock_rwlock_spread_init(s, prefers, NLOCK_FIFO), 0);
+	s->left = s->after = 0;
+	fk_forget();
+	return s;
+}
+
+static uint32_t in_slot(const nlock_rwlock_spread_t *s, int i)
+{
+	return (uint32_t)s->slot[i].word >> 1;
+}
+
+static void rest_spread(const nlock_rwlock_spread_t *s)
+{
+	must_be(nlock_rwlock_destroy(rw), 0);
+	for (int i = 0; i < NLOCK_READER_SLOTS; i++)
+		must_be((uint32_t)s->slot[i].word, 0);
+	must_be(rw->state & ~PHASES, SPREAD);
+	rw->state &= ~SPREAD;
+	rest();
+}
+
+TEST(readers_count_themselves_in_slots_until_a_writer_comes)
+{
+	EACH_PREFERENCE(p)
+	{
+		nlock_rwlock_spread_t *s = begin_spread(p);
+
+		takes(A, do_rd);
+		state_is(SPREAD | BIASED, 1, 0);
+		for (fk.cpu = 0; fk.cpu < 10; fk.cpu++)
+			must_be(read_locks[fk.cpu % 3](rw), 0);
+		state_is(SPREAD | BIASED, 1, 0);
+		must_be(in_slot(s, 0) + in_slot(s, 1), 4);
+		for (int i = 2; i < 8; i++)
+			must_be(in_slot(s, i), 1);
+		must_be(fk.n_calls, 0);
+		ends(B, do_trywr, EBUSY);
+		state_is(SPREAD, 11, 0);
+		for (int i = 0; i < 8; i++)
+			must_be(s->slot[i].word & UINT32_MAX, 0);
+		parks(B, do_wr);
+		state_is(SPREAD | NEXT | ASLEEP, 11, 0);
+		for (int i = 0; i < 10; i++)
+			must_be(do_rdunlock(rw), 0);
+		must_be(fk.n_wakes, 0);
+		releases(A, do_unlock);
+		goes_and_ends(B, 0);
+		releases(B, do_unlock);
+		rest_spread(s);
+	}
+}
+
+TEST(reader_leaves_by_any_slot_or_as_an_ordinary_one)
+{
+	nlock_rwlock_spread_t *s = begin_spread(NLOCK_RW_PHASE_FAIR);
+
+	takes(A, do_rd);
+	fk.cpu = 3;
+	takes(B, do_rd);
+	fk.cpu = 6;
+	releases(A, do_unlock); /* takes what B has left in slot 3 */
+	must_be(in_slot(s, 3), 0);
+	state_is(SPREAD | BIASED, 1, 0);
+	releases(B, do_unlock);
+	state_is(SPREAD | BIASED, 0, 0);
+	ends(A, do_unlock, EPERM);
+	ends(A, do_rdunlock, EPERM);
+	ends(A, do_wrunlock, EPERM);
+	ends(A, do_upgrade, EPERM);
+	must_be(fk.n_calls, 0);
+	rest_spread(s);
+}
+
+TEST(reader_in_a_slot_may_upgrade_if_it_is_alone)
+{
+	nlock_rwlock_spread_t *s = begin_spread(NLOCK_RW_PHASE_FAIR);
+
+	takes(A, do_rd);
+	takes(B, do_rd);
+	releases(A, do_unlock);
+	ends(A, do_tryrd, 0);
+	ends(B, do_upgrade, EBUSY);
+	releases(A, do_unlock);
+	takes(B, do_upgrade);
+	state_is(SPREAD | OWNED, 0, 0);
+	takes(B, do_downgrade);
+	releases(B, do_unlock);
+	rest_spread(s);
+}
+
+TEST(slots_stay_closed_until_so_many_readers_have_come)
+{
+	nlock_rwlock_spread_t *s = begin_spread(NLOCK_RW_PHASE_FAIR);
+	int n = 0;
+
+	must_be(nlock_rwlock_spread_init(s, 0, NLOCK_FIFO), 0);
+	for (int round = 0; round < 2; round++) {
+		for (n = 0; !(rw->state & BIASED) && n < 100000; n++)
+			must_be(do_rd(rw) || do_unlock(rw), 0);
+		must_be(n, 257);
+		must_be(do_wr(rw) || do_unlock(rw), 0);
+		state_is(SPREAD, 0, 0);
+	}
+	rest_spread(s);
+}
+
+TEST(full_slot_sends_readers_the_ordinary_way)
+{
+	nlock_rwlock_spread_t *s = begin_spread(NLOCK_RW_PHASE_FAIR);
+
+	must_be(do_rd(rw), 0);
+	s->slot[0].word += 2ull << 20;
+	must_be(do_rd(rw), 0);
+	state_is(SPREAD | BIASED, 2, 0);
+	ends(A, do_trywr, EBUSY);
+	state_is(SPREAD, 2 + (1 << 20), 0);
+	rw->state = SPREAD;
+	rest_spread(s);
+}
+
+/* Held by slot in the parent: held in the child, by whoever it was. */
+TEST(child_of_a_fork_finds_the_readers_that_were_in_slots)
+{
+	nlock_rwlock_spread_t *s = begin_spread(NLOCK_RW_PHASE_FAIR);
+
+	takes(A, do_rd);
+	takes(B, do_rd);
+	releases(A, do_unlock);
+	fk.generation = 7;
+	ends(A, do_trywr, EBUSY);
+	state_is(SPREAD, 1, 0);
+	releases(A, do_unlock);
+	takes(A, do_wr);
+	releases(A, do_unlock);
+	rest_spread(s);
+}
+
 /* ---------------------------------------------------------------- fork: T19 */
 
 /* The child has of the parent's threads nothing but what the state says. */
@@ -1114,7 +1262,7 @@ TEST(child_of_a_fork_counts_none_of_the_waiters)
 	EACH_PREFERENCE(p)
 	{
 		begin(p);
-		rw->state = OWNED | NEXT | ASLEEP | DUE | 3ull << 36;
+		rw->state = OWNED | NEXT | ASLEEP | DUE | 3ull << 37;
 		rw->seat.word = 0x2d;
 		fk.generation = 7;
 		must_be(do_unlock(rw), 0);
@@ -1134,11 +1282,11 @@ TEST(child_of_a_fork_counts_none_of_the_waiters)
 TEST(child_of_a_fork_keeps_what_the_parents_threads_held)
 {
 	begin(NLOCK_RW_PHASE_FAIR);
-	rw->state = NEXT | 2 << 8 | 1ull << 36;
+	rw->state = NEXT | 2 << 11 | 1ull << 37;
 	rw->seat.word = 1;
 	fk.generation = 7;
 	ends(A, do_trywr, EBUSY);
-	must_be(rw->state, FORKED | 2 << 8);
+	must_be(rw->state, FORKED | 2 << 11);
 	takes(A, do_rd);
 	for (int i = 0; i < 3; i++)
 		releases(A, do_unlock);
@@ -1205,6 +1353,12 @@ static const struct test tests[] = {
 	ONCE(lock_that_nobody_holds_so_cannot_be_released_so),
 	ONCE(init_refuses_what_it_does_not_know),
 	EACH_ROW(attributes_are_the_objects_in_every_call),
+	ONCE(readers_count_themselves_in_slots_until_a_writer_comes),
+	ONCE(reader_leaves_by_any_slot_or_as_an_ordinary_one),
+	ONCE(reader_in_a_slot_may_upgrade_if_it_is_alone),
+	ONCE(slots_stay_closed_until_so_many_readers_have_come),
+	ONCE(full_slot_sends_readers_the_ordinary_way),
+	ONCE(child_of_a_fork_finds_the_readers_that_were_in_slots),
 	ONCE(child_of_a_fork_counts_none_of_the_waiters),
 	ONCE(child_of_a_fork_keeps_what_the_parents_threads_held),
 	ONCE(child_of_a_fork_does_not_wait_for_what_the_parent_was_about_to_tell),

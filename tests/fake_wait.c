@@ -464,6 +464,11 @@ uint32_t nl_wait_process(void)
 	return fk.generation + 1;
 }
 
+uint32_t nl_wait_cpu(void)
+{
+	return fk.cpu;
+}
+
 uint32_t nl_wait_cpus(void)
 {
 	return fk.watch_ns ? 2 : 1;

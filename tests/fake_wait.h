@@ -66,6 +66,7 @@ extern struct fk_world {
 	int64_t tick;        /* added after each look at it */
 	int64_t realtime;    /* the other clock, in nanoseconds */
 	int64_t watch_ns;    /* nl_watch_ns() */
+	uint32_t cpu;        /* nl_wait_cpu() */
 	bool in_vain;        /* what nl_watch_try goes by: watching has not paid on any object */
 	int place_result;    /* nl_wait_place() */
 	uint32_t generation; /* of processes: private objects that are not NUMA are marked with it, as in lib/wait.c */

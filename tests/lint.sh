@@ -196,7 +196,7 @@ width(code) > 120 { say("code wider than 120 columns") }
 
 END {
 	finish_file()
-	if (lib_lines > 2500) printf "lib:1: %d lines of code in all; at most 2500\n", lib_lines
+	if (lib_lines > 2800) printf "lib:1: %d lines of code in all; at most 2800\n", lib_lines
 }
 '
 

@@ -120,6 +120,7 @@ struct x_test {
 	void (*wrote)(const void *p, struct x_pair old, struct x_pair v);
 	void (*enters)(uint32_t seen, uint32_t v);      /* nl_wait_enter is called */
 	void (*calls)(const char *what);                /* a system call is made */
+	uint32_t (*cpu)(void);                          /* on which the running thread is; not a step. NULL: on one */
 	void (*woken)(int t);                           /* thread t is taken out of the queue by the running one */
 	void (*strayed)(int t);                         /* thread t leaves the queue without a wake */
 	void (*cancels)(int t);                         /* what a wait has to do when it is cancelled is about to be called */

@@ -274,6 +274,14 @@ uint32_t nl_wait_cpus(void)
 	return x_opt.watch ? 2 : 1;
 }
 
+uint32_t nl_wait_cpu(void)
+{
+	uint32_t cpu = x_test->cpu ? x_test->cpu() : 0;
+
+	x_learn(cpu);
+	return cpu;
+}
+
 int64_t nl_watch_ns(void)
 {
 	return x_opt.watch ? x_opt.watch + 1 : 0;

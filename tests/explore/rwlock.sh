@@ -2,12 +2,13 @@
 #
 # rwlock.sh - what is explored of the rwlock; read by build.sh
 #
-#   rwlock_parts      the files of lib/ that are built; the first is swept
+#   rwlock_parts      the files of lib/ that are built
+#   rwlock_swept      of these, those that are swept
 #   rwlock_scenarios  a line each: the arguments of scen_rwlock.c's program
 #   rwlock_merging    small ones, explored with and without merging states
 #   rwlock_orders     with these every ordered operation is met, and its weakening noticed
 #   rwlock_faults     planted faults
-rwlock_parts='rwlock.c mutex.c'
+rwlock_parts='rwlock.c rwlock_spread.c mutex.c' rwlock_swept='rwlock.c rwlock_spread.c'
 
 # In every mode.
 rwlock_everywhere() {
@@ -72,16 +73,46 @@ readers rnu ru wu -p2 -b0
 phase ru*5 wu*5 -p3 -s1 -b0 need:admit
 phase,first wu ru wu -p1 -b0 need:entered
 phase,node wu tu ru -t1 -p1 -b0
-phase,fork:1000000001:0:0 u ru -b0 need:adopted
+phase,fork:2000000001:0:0 u ru -b0 need:adopted
 phase,fork:7:1:0 u wu -b0 need:adopted
 phase,fork:7:2d:0 uwu wu -p2 -b0 need:adopted
 phase,fork:2:1:0 wu ru -b0 need:adopted
-phase,fork:106:2d:0 u ruwu -p2 -b1 need:adopted
+phase,fork:806:2d:0 u ruwu -p2 -b1 need:adopted
 phase,fork:21:0:0 uru wu -p2 -b0 need:adopted
-writers,fork:1000000007:1:0 u ru wu -p1 -s1 -b0 need:adopted
-readers,fork:1000000007:1:0 gu ru wu -p1 -s1 -b0 need:adopted
-phase,fork:106:2d:0 u wu ru -p1 -s1 -b0 need:adopted
-phase,fork:1000000002:1:3 ru wu wu -p1 -s1 -b0 need:adopted
+writers,fork:2000000007:1:0 u ru wu -p1 -s1 -b0 need:adopted
+readers,fork:2000000007:1:0 gu ru wu -p1 -s1 -b0 need:adopted
+phase,fork:806:2d:0 u wu ru -p1 -s1 -b0 need:adopted
+phase,fork:2000000002:1:3 ru wu wu -p1 -s1 -b0 need:adopted
+LIST
+}
+
+# Readers in slots. Each entry of a slot makes a state of its own, so the bounds are smaller.
+rwlock_spread() {
+	cat <<'LIST'
+phase,spread ruru wu -p2 -b0 -s3 need:opened need:slotted need:undone
+phase,spread ruru wu -p2 -e1 -b1 -s1 need:converted
+phase,spread ru ru wu -p2 -b0 -s1 need:converted need:slotted need:unslotted
+phase,moving ru ru wu -p2 -b0 -s1 need:converted need:slotted need:elsewhere
+phase,spread rxru rpu -p2 -b0 -s1 need:upgraded need:kept
+phase,moving rpu rpu -p3 -b0 -s1 need:upgraded need:kept
+phase,moving ru rpu wu -p1 -b0 -s1 need:upgraded
+phase,spread wgu ru ru -p2 -b0 -s1 need:downgraded
+phase,spread ru ru tu -t1 -p1 -b0 -s1 need:left
+phase,spread qu ru wu -t1 -p1 -b0 -s1 need:gaveup
+phase,moving ru wu wu -p1 -b0 -s1
+phase,moving ruru wu wu -p1 -b0 -s0 need:slotted
+phase,spread ru wu zu -p2 -b0 -s1 need:refused
+phase,spread yu zu ru -p2 -b0 -s1 need:refused
+readers,spread rnu ru wu -p1 -b0 -s1 need:slotted
+readers,moving ruru wu wu -p1 -b0 -s0
+writers,moving ru ru wu -p1 -b0 -s1
+writers,moving ruru wu wu -p1 -b0 -s0
+phase,moving rnu ru -p2 -b0 -s2 need:slotted
+phase,moving rursu hD -b0 -s1 -p3 need:slotted need:freed
+phase,moving rsu ruhD -p2 -b0 -s1 need:freed
+phase,spread ruwd ruwd wd -p1 -b0 -s1 need:freed
+phase,moving ruru ruru wu -p1 -b0 -s0 need:elsewhere
+phase,moving ru ru ru wu -p1 -b0 -s0 need:elsewhere
 LIST
 }
 
@@ -101,6 +132,10 @@ rwlock_large() {
 		echo "$mode ruwu wuru wgu qutu yuzu ruru -t2 -e1 -d1 -P4 -r20000 -S${SEED:-1} -b0"
 		echo "$mode wd wd ruwd td wd -t1 -P4 -r20000 -S${SEED:-1} -b0"
 	done
+	for mode in phase,spread readers,moving writers,moving; do
+		echo "$mode ruru wuru rpgu tuwu quru ruru -t2 -e1 -P4 -r20000 -S${SEED:-1} -b1"
+		echo "$mode ruruwd ruwd ruruwd wd rutd -t1 -P5 -r20000 -S${SEED:-1} -b0"
+	done
 }
 
 rwlock_scenarios() {
@@ -108,6 +143,7 @@ rwlock_scenarios() {
 		rwlock_everywhere | sed "s/^/$mode /"
 	done
 	rwlock_special
+	rwlock_spread
 	rwlock_wrong
 	rwlock_large
 }
@@ -120,6 +156,8 @@ phase wu wu -b0 -p2
 readers qu wu -t1 -b0 -p2
 phase wd wd -b0 -p2
 phase,fork:7:1:0 u wu -b0 -p1
+phase,spread ruru wu -p1 -b0 -s1
+phase,moving ru ru -b0 -p2 -s1
 LIST
 }
 
@@ -140,8 +178,13 @@ phase ru ru tu -t1 -p2 -b0
 phase wsu hD -b0
 phase wsu wuhD -b0
 phase ru*5 wu*5 -p3 -s1 -b0
-writers,fork:1000000007:1:0 u ru wu -p1 -s1 -b0
+writers,fork:2000000007:1:0 u ru wu -p1 -s1 -b0
 phase,fork:7:1:0 u wu wu -p1 -s1 -b0
+phase,spread ruru wu -p2 -b0 -s1
+phase,spread wuru ru -p2 -b0 -s1
+phase,moving ru ru wu -p2 -b0 -s1
+phase,moving rursu hD -b0 -s1 -p3
+phase,moving ruru ruru wu -p1 -b0 -s1
 LIST
 }
 
@@ -178,6 +221,18 @@ attributes read after the step@rwlock.c@/^static void call_next/,/^}/s/nl_wake(&
 parent's next writer stays in the child@rwlock.h@/^static inline uint64_t without_parents/,/^}/s/RW_WRITER | RW_PROMISED/RW_PROMISED/@adopt@phase,fork:7:1:0 u wu -b0
 parent's seat stays taken in the child@rwlock.c@s/nl_wait_adopt(&rw->seat.word, &seat, 0)/nl_wait_adopt(\&rw->seat.word, \&seat, seat)/@adopt@phase,fork:7:1:0 u wu -b0
 admission of the parent's is awaited in the child@rwlock.h@/^static inline uint64_t without_parents/,/^}/s/(uint64_t)(gate & 3)/(w ? 1ull : gate)/@adopt@phase,fork:7:0:0 u ru -b0
-child forgets late what it has forgotten@rwlock.c@s/mine ^ RW_FORKED/mine/@count@phase,fork:1000000001:0:0 u ru -b0
+slot stays open while it is emptied@rwlock_spread.c@s/n & -S_ENTRY/n \& (-S_ENTRY | S_OPEN)/@count@phase,spread ruru wu -p2 -b0 -s1
+slots are emptied without a guard@rwlock.c@s/(w ^ RW_LENT) + RW_ONE/w ^ RW_LENT/@slots@phase,spread ru ru wu -p2 -b0 -s1
+slot is emptied before the state counts it@rwlock_spread.c@s/count(n) != added \&\&/false \&\&/@count@phase,spread ru ru wu -p2 -b0 -s1
+reader takes the guard for itself@rwlock_spread.c@s/active(w) > !!(w \& RW_TURNING)/active(w)/@slots@phase,moving ruru ru wu -p2 -b0 -s0
+reader is told that nobody reads after one look@rwlock_spread.c@s/if (entries == before)/if (true)/@result@phase,moving ru ru wu -p2 -b0 -s1
+writer takes a lock that is biased@rwlock.h@s/(RW_OWNED | RW_BIASED)/RW_OWNED/@slots@phase,spread ruru wu -p2 -b0 -s1
+writer is next while readers are in slots@rwlock.c@s/else if (!(w & RW_BIASED) \&\&/else if (/@slots@phase,spread ruru wu -p2 -b0 -s1
+opener does not look for a next writer@rwlock_spread.c@s/while (!(w & RW_NEXT) \&\& !waiting(w))/while (true)/@slots@phase,spread ruru wu -p2 -b0 -s1
+upgrade while slots are turned@rwlock.c@s/(w & RW_TURNING) ||//@exclusion@phase,spread rurpu zu -p2 -b0 -s1
+guard goes and nobody is called@rwlock.h@/^static inline uint64_t without_guard/,/^}/s/return .*/return (w \& ~RW_TURNING) - RW_ONE;/@next@phase,moving ru wu wu -p1 -b0 -s1
+missing release of a reader in a slot@rwlock_spread.c@/A6/s/nl_cas64_rel/nl_cas64_rlx/@race@phase,spread ruru wu -p2 -b0 -s1
+missing acquire of a reader in a slot@rwlock_spread.c@/A1/s/nl_cas64_acq/nl_cas64_rlx/@race@phase,spread wuru ru -p2 -b0 -s1
+child forgets late what it has forgotten@rwlock.c@s/mine ^ RW_FORKED/mine/@count@phase,fork:2000000001:0:0 u ru -b0
 TABLE
 }

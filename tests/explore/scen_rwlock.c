@@ -2,11 +2,13 @@
  *
  * scen_rwlock.c - the scenarios of the rwlock, and what must hold in them
  *
- *	scen_rwlock PREFERS[,HANDOFF][,first|,node|,fork:STATE:SEAT:GATE] PROGRAM... [need:EVENT...] [options of the explorer]
+ *	scen_rwlock PREFERS[,HANDOFF][,spread|,moving][,first|,node|,fork:STATE:SEAT:GATE] PROGRAM... [need:EVENT...] [options of the explorer]
  *
  * PREFERS is phase, readers or writers; HANDOFF as in scen_mutex.c, fifo if not given. fork makes the threads those of a forked
  * child, which finds state, seat and rgate as given (hexadecimal). If the state says that the lock is owned, or has one reader, it is the
  * first thread, whose program begins inside its section.
+ * spread: the lock has two slots, opened by the first reader that finds them closed; a thread keeps to one of them. moving: it goes to
+ * either, each time.
  * There is one PROGRAM for each thread, a letter for each call:
  *
  *	r  rdlock              w  wrlock               u  unlock
@@ -32,6 +34,7 @@
  *	told              each step of a gate is owed, made once, and awaited by those to whom it is owed
  *	call              no call into the kernel unless a writer and another thread want the lock at the same time; none in the tries
  *	rest              in the end nothing is left but the phase, which the gate has been told
+ *	slots             readers are in slots only while these are lent, then no writer owns, and while they are biased none is next
  *	adopt             a child of a fork counts nobody of its parent's
  *	life              no access after the end
  *	result            ETIMEDOUT only after the deadline; recursion succeeds where it must
@@ -51,29 +54,32 @@
 enum { THREADS = 7, MAX = THREADS + 1, PARENT = 31, PROMISE = 30 };
 
 /* The state, spelled out once more: if it changes, this must be thought about again. */
-#define OWNED  0x01ull
-#define NEXT   0x02ull
-#define ASLEEP 0x04ull
-#define DUE    0x08ull
-#define FORKED 0x10ull
-#define PHASE  0x60ull
+#define OWNED    0x01ull
+#define NEXT     0x02ull
+#define ASLEEP   0x04ull
+#define DUE      0x08ull
+#define FORKED   0x10ull
+#define PHASE    0x60ull
 #define PROMISED 0x80ull
-#define COUNT  0xfffffffull
+#define SPREAD   0x100ull
+#define BIASED   0x200ull
+#define TURNING  0x400ull
+#define COUNT    0x3ffffffull
 _Static_assert(OWNED == RW_OWNED && NEXT == RW_NEXT && ASLEEP == RW_ASLEEP && DUE == RW_DUE && FORKED == RW_FORKED &&
-		       PHASE == RW_PHASE && PROMISED == RW_PROMISED && 1ull << 8 == RW_ONE &&
-		       1ull << 36 == RW_WAITER && COUNT == RW_COUNT,
+		       PHASE == RW_PHASE && PROMISED == RW_PROMISED && SPREAD == RW_SPREAD && BIASED == RW_BIASED &&
+		       TURNING == RW_TURNING && 1ull << 11 == RW_ONE && 1ull << 37 == RW_WAITER && COUNT == RW_COUNT,
 	       "the state has changed");
 
 static const char *program[MAX];
 static uint32_t attr = NLOCK_FIFO, limit;
 static int prefers;
-static bool is_bound_exact = true, has_fork;
+static bool is_bound_exact = true, has_fork, is_spread, is_moving;
 static uint64_t inherited;
 static uint32_t inherited_seat, inherited_gate;
 
 /* Known from observing. Masks have a bit 1 << t for thread t. */
 struct ghost {
-	nlock_rwlock_t rw;
+	nlock_rwlock_spread_t s;
 	uint32_t section;           /* plain: writers write it, readers read it */
 	uint32_t refs;              /* plain, under the writer's lock */
 	uint32_t said;              /* a word */
@@ -84,6 +90,11 @@ struct ghost {
 	uint32_t next;              /* by the word; PARENT */
 	uint32_t active, waits;     /* by the word */
 	uint32_t twice;             /* active two times */
+	uint32_t slots;             /* by the slots: readers that are in */
+	uint32_t in_state;          /* by the state */
+	uint32_t turner;            /* who turns the slots, by the word */
+	uint32_t guard;             /* the turner's is not a reader's */
+	uint32_t over;              /* in the state already, still in a slot */
 	uint32_t parents;           /* waiting readers of the parent process */
 	uint32_t seat;              /* who holds it */
 	uint32_t overtaken, phases; /* this next writer, so far */
@@ -97,6 +108,7 @@ struct ghost {
 };
 
 static struct ghost *g;
+#define RW (&g->s.rw)
 
 /* ---------------------------------------------------------------- what has been reached, in all executions together */
 
@@ -104,9 +116,10 @@ static struct ghost *g;
 	X(admit) \
 	X(grant) \
 	X(open) \
-	X(barge) X(last) X(asleep) X(called) X(due) X(gotup) X(left) X(look) X(self) X(gaveup) X(timeout) X(refused) \
-		X(promised) X(kept_promise) X(broken) X(upgraded) X(kept) X(downgraded) X(entered) X(adopted) \
-		X(late) X(freed)
+	X(barge) \
+	X(last) X(asleep) X(called) X(due) X(gotup) X(left) X(look) X(self) X(gaveup) X(timeout) X(refused) \
+		X(promised) X(kept_promise) X(broken) X(upgraded) X(kept) X(downgraded) X(entered) X(adopted) X(late) \
+			X(freed) X(opened) X(undone) X(slotted) X(unslotted) X(converted) X(recounted) X(elsewhere)
 
 enum event {
 #define X(name) E_##name,
@@ -136,12 +149,23 @@ static uint32_t popcount(uint32_t mask)
 	return (uint32_t)__builtin_popcount(mask);
 }
 
+/* Each reader is counted once, and so is a guard. */
+static void check_sum(void)
+{
+	X_CHECK("count", g->in_state + g->slots == popcount(g->active) + popcount(g->twice) + g->guard + g->over);
+}
+
 static void check_shape(uint64_t v)
 {
+	X_CHECK("slots", (v & (BIASED | TURNING)) || !g->slots);
+	X_CHECK("slots", !(v & BIASED) || !(v & (OWNED | NEXT | TURNING)));
+	X_CHECK("slots", !(v & TURNING) == !g->turner && (!(v & TURNING) || active(v)));
+	X_CHECK("slots", !(v & SPREAD) == !is_spread);
 	X_CHECK("exclusion", !(v & OWNED) || !active(v));
 	X_CHECK("next", !(v & (ASLEEP | DUE)) || (v & NEXT));
 	X_CHECK("next", !(v & ASLEEP) || (v & OWNED) || active(v));
-	X_CHECK("count", active(v) == popcount(g->active) + popcount(g->twice));
+	g->in_state = (uint32_t)active(v);
+	check_sum();
 	X_CHECK("count", waiting(v) == popcount(g->waits) + g->parents);
 	X_CHECK("next", !(v & NEXT) == !g->next);
 	X_CHECK("next", !(v & PROMISED) || (!(v & ASLEEP) && (v & (OWNED | NEXT))));
@@ -178,7 +202,7 @@ static void taken(uint64_t old, uint64_t v, uint32_t me)
 	bool was_reader = active(old) > 0;
 
 	if (was_reader) {
-		X_CHECK("exclusion", g->active == 1u << me);
+		X_CHECK("exclusion", g->active == (old & TURNING ? 0 : 1u << me));
 		g->active = 0;
 	}
 	if ((old & NEXT) && !(v & NEXT)) { /* granted by the last reader, or claimed */
@@ -295,6 +319,22 @@ static void sleeper(uint64_t old, uint64_t v, uint32_t me, uint32_t next)
 	}
 }
 
+static void comes_in(uint32_t me)
+{
+	X_CHECK("exclusion", !g->owner);
+	g->twice |= g->active & 1u << me;
+	g->active |= 1u << me;
+}
+
+static void goes_out(uint32_t me)
+{
+	X_CHECK("count", g->active & 1u << me);
+	if (g->twice & 1u << me)
+		g->twice &= ~(1u << me);
+	else
+		g->active &= ~(1u << me);
+}
+
 /* Readers that come and go, one at a time. */
 static void reader(uint64_t old, uint64_t v, uint32_t me)
 {
@@ -313,16 +353,12 @@ static void reader(uint64_t old, uint64_t v, uint32_t me)
 		note(in ? E_self : E_gaveup);
 	}
 	if (in > 0) {
-		X_CHECK("exclusion", !g->owner);
 		X_CHECK("phase", !(v & NEXT) || prefers == NLOCK_RW_PREFER_READERS);
-		g->twice |= g->active & bit;
-		g->active |= bit;
+		comes_in(me);
 	} else if (in < 0) {
-		X_CHECK("count", g->active & bit);
-		if (g->twice & bit)
-			g->twice &= ~bit;
-		else
-			g->active &= ~bit;
+		goes_out(me);
+		if (v & (BIASED | TURNING))
+			note(E_elsewhere);
 	}
 }
 
@@ -345,12 +381,62 @@ static void adopts(uint64_t old, uint64_t v)
 	g->parents = g->next = 0;
 }
 
+/* The turner begins, moves counts, or ends. True: that is all. */
+static bool turns(uint64_t old, uint64_t v, uint32_t me)
+{
+	if (~old & v & TURNING) {
+		X_CHECK("slots", !g->turner && active(v) == active(old) + 1);
+		g->turner = me;
+		g->guard = (old & BIASED) != 0;
+		if (!g->guard)
+			comes_in(me);
+		return true;
+	}
+	if (old & v & TURNING) {
+		if (g->turner == me)
+			g->over += (uint32_t)(active(v) - active(old));
+		return g->turner == me;
+	}
+	if (!(old & TURNING))
+		return false;
+	X_CHECK("slots", g->turner == me && !g->over && active(v) == active(old) - g->guard);
+	note(v & BIASED ? E_opened : g->guard ? E_converted : E_undone);
+	g->turner = g->guard = 0;
+	return !(v & OWNED);
+}
+
+static void wrote_slot(uint64_t old, uint64_t v, uint32_t me)
+{
+	uint32_t n = (uint32_t)old >> 1, k = (uint32_t)v >> 1;
+
+	if (g->turner == me) {
+		X_CHECK("count", (v & 1) ? n == k : !k && g->over == n);
+		g->over -= n - k;
+	} else if (k > n) {
+		X_CHECK("slots", k == n + 1 && (old & 1));
+		note(E_slotted);
+		comes_in(me);
+	} else {
+		X_CHECK("slots", k == n - 1);
+		note(E_unslotted);
+		goes_out(me);
+	}
+	g->slots += k - n;
+	check_sum();
+}
+
 static void wrote_state(uint64_t old, uint64_t v, uint32_t me)
 {
 	uint32_t next = g->next;
 
 	if (old == v)
 		return;
+	if (((old | v) & TURNING) && turns(old, v, me)) {
+		if (old & ~v & TURNING)
+			sleeper(old, v, me, next);
+		check_shape(v);
+		return;
+	}
 	if ((old ^ v) & FORKED) {
 		adopts(old, v);
 		check_shape(v);
@@ -417,20 +503,22 @@ static void wrote(const void *p, struct x_pair old, struct x_pair v)
 {
 	uint32_t me = (uint32_t)x_self();
 
-	if (p == &g->rw.state)
+	if (p == &g->s.slot[0].word || p == &g->s.slot[1].word)
+		wrote_slot(whole(old), whole(v), me);
+	else if (p == &RW->state)
 		wrote_state(whole(old), whole(v), me);
-	else if (p == &g->rw.rgate)
+	else if (p == &RW->rgate)
 		wrote_gate(0, v.value - old.value, me);
-	else if (p == &g->rw.wgate)
+	else if (p == &RW->wgate)
 		wrote_gate(1, v.value - old.value, me);
-	else if (p == &g->rw.seat.word)
+	else if (p == &RW->seat.word)
 		wrote_seat(old, v, me);
 }
 
 static void enters(uint32_t seen, uint32_t v)
 {
 	if (g->seat == (uint32_t)x_self()) /* else it is the seat's */
-		X_CHECK("next", seen == v && !x_asleep_on(&g->rw.wgate) && !g->owed_by[1]);
+		X_CHECK("next", seen == v && !x_asleep_on(&RW->wgate) && !g->owed_by[1]);
 	note(E_entered);
 }
 
@@ -438,7 +526,7 @@ static void calls(const char *what)
 {
 	uint32_t me = 1u << x_self();
 
-	if (!(g->crowded & me) || (g->trying & me))
+	if (!(g->crowded & me) || ((g->trying & me) && !is_spread))
 		x_fail("call", "T%d makes a call (%s) that nothing calls for", x_self(), what);
 	if (g->has_ended)
 		note(E_late);
@@ -507,17 +595,17 @@ static int lock_by(char how)
 
 	switch (how) {
 	case 'r':
-		return nlock_rwlock_rdlock(&g->rw);
+		return nlock_rwlock_rdlock(RW);
 	case 'q':
-		return nlock_rwlock_rdlock_until(&g->rw, CLOCK_MONOTONIC, &then);
+		return nlock_rwlock_rdlock_until(RW, CLOCK_MONOTONIC, &then);
 	case 'y':
-		return nlock_rwlock_tryrdlock(&g->rw);
+		return nlock_rwlock_tryrdlock(RW);
 	case 'w':
-		return nlock_rwlock_wrlock(&g->rw);
+		return nlock_rwlock_wrlock(RW);
 	case 't':
-		return nlock_rwlock_wrlock_until(&g->rw, CLOCK_MONOTONIC, &then);
+		return nlock_rwlock_wrlock_until(RW, CLOCK_MONOTONIC, &then);
 	default:
-		return nlock_rwlock_trywrlock(&g->rw);
+		return nlock_rwlock_trywrlock(RW);
 	}
 }
 
@@ -546,7 +634,7 @@ static void end_of_life(void)
 {
 	g->has_ended = 1;
 	note(E_freed);
-	x_dead(&g->rw, sizeof(g->rw), X_SITE("free", X_RLX));
+	x_dead(&g->s, sizeof(g->s), X_SITE("free", X_RLX));
 }
 
 static void unlocks(char how, int t)
@@ -561,9 +649,7 @@ static void unlocks(char how, int t)
 		is_last = !n;
 	}
 	leaves_section(t);
-	rc = how != 'x'  ? nlock_rwlock_unlock(&g->rw)
-	     : is_writer ? nlock_rwlock_wrunlock(&g->rw)
-			 : nlock_rwlock_rdunlock(&g->rw);
+	rc = how != 'x' ? nlock_rwlock_unlock(RW) : is_writer ? nlock_rwlock_wrunlock(RW) : nlock_rwlock_rdunlock(RW);
 	X_CHECK("result", !rc);
 	goes(t);
 	if (is_last)
@@ -576,7 +662,7 @@ static void downgrades(int t)
 	if (g->held[t] == 'r')
 		return;
 	leaves_section(t);
-	X_CHECK("result", !nlock_rwlock_downgrade(&g->rw));
+	X_CHECK("result", !nlock_rwlock_downgrade(RW));
 	enters_section(t, 'r');
 }
 
@@ -587,7 +673,7 @@ static void upgrades(int t)
 	arrives(t, true);
 	leaves_section(t);
 	g->trying |= 1u << t;
-	rc = nlock_rwlock_tryupgrade(&g->rw);
+	rc = nlock_rwlock_tryupgrade(RW);
 	g->trying &= ~(1u << t);
 	X_CHECK("result", !rc || rc == EBUSY);
 	if (rc)
@@ -601,12 +687,12 @@ static void nests(char how, int t)
 	int rc;
 
 	X_CHECK("result", g->held[t] == 'r');
-	rc = how == 'n' ? nlock_rwlock_rdlock(&g->rw) : nlock_rwlock_tryrdlock(&g->rw);
+	rc = how == 'n' ? nlock_rwlock_rdlock(RW) : nlock_rwlock_tryrdlock(RW);
 	X_CHECK("result", !rc || (how == 'm' && rc == EBUSY && prefers != NLOCK_RW_PREFER_READERS));
 	if (rc)
 		note(E_refused);
 	else
-		X_CHECK("result", !nlock_rwlock_unlock(&g->rw));
+		X_CHECK("result", !nlock_rwlock_unlock(RW));
 }
 
 static bool hears(void)
@@ -622,7 +708,7 @@ static bool hears(void)
 static void destroys(void)
 {
 	for (int i = 0; i < 3; i++) {
-		if (!nlock_rwlock_destroy(&g->rw)) {
+		if (!nlock_rwlock_destroy(RW)) {
 			end_of_life();
 			return;
 		}
@@ -668,10 +754,10 @@ static void thread(int t)
 /* Thread 1 is the one that has forked. */
 static void inherit(void)
 {
-	x_store64(&g->rw.state, inherited, X_SITE("inherit", X_RLX));
-	x_store(&g->rw.rgate, sizeof(g->rw.rgate), inherited_gate, X_SITE("inherit", X_RLX));
-	x_store(&g->rw.seat.word, sizeof(g->rw.seat.word), inherited_seat, X_SITE("inherit", X_RLX));
-	x_set_tag(&g->rw.seat.word, 1);
+	x_store64(&RW->state, inherited, X_SITE("inherit", X_RLX));
+	x_store(&RW->rgate, sizeof(RW->rgate), inherited_gate, X_SITE("inherit", X_RLX));
+	x_store(&RW->seat.word, sizeof(RW->seat.word), inherited_seat, X_SITE("inherit", X_RLX));
+	x_set_tag(&RW->seat.word, 1);
 	g->is_foreign = 1;
 	g->parents = (uint32_t)waiting(inherited);
 	g->next = inherited & NEXT ? PARENT : 0;
@@ -689,8 +775,12 @@ static void inherit(void)
 static void init(void)
 {
 	g = x_new(sizeof(*g));
-	if (nlock_rwlock_init(&g->rw, prefers, attr))
+	if (nlock_rwlock_init(RW, prefers, attr))
 		x_fail("result", "init");
+	if (is_spread) { /* with fewer slots than in real life */
+		x_store64(&RW->state, SPREAD, X_SITE("spread", X_RLX));
+		g->s.mask = 1;
+	}
 	for (int t = 1; t < MAX; t++)
 		g->refs += program[t] && strchr(program[t], 'd');
 	x_store(&g->said, sizeof(g->said), 0, X_SITE("say", X_RLX));
@@ -705,18 +795,24 @@ static void fini(void)
 	X_CHECK("exclusion", g->section == g->sections);
 	if (g->has_ended)
 		return;
-	v = x_load64(&g->rw.state, X_SITE("state at rest", X_RLX));
-	X_CHECK("rest", !(v & ~(PHASE | FORKED)));
-	X_CHECK("rest", phase_of(v) == (x_load(&g->rw.rgate, 4, X_SITE("gate at rest", X_RLX)) & 3) || g->is_foreign);
-	X_CHECK("rest", !x_load(&g->rw.seat.word, 4, X_SITE("seat at rest", X_RLX)) || g->is_foreign);
-	X_CHECK("rest", !nlock_rwlock_destroy(&g->rw));
+	v = x_load64(&RW->state, X_SITE("state at rest", X_RLX));
+	X_CHECK("rest", !(v & ~(PHASE | FORKED | SPREAD | (is_spread ? BIASED : 0))));
+	X_CHECK("rest", !g->slots && !g->turner);
+	X_CHECK("rest", phase_of(v) == (x_load(&RW->rgate, 4, X_SITE("gate at rest", X_RLX)) & 3) || g->is_foreign);
+	X_CHECK("rest", !x_load(&RW->seat.word, 4, X_SITE("seat at rest", X_RLX)) || g->is_foreign);
+	X_CHECK("rest", !nlock_rwlock_destroy(RW));
 	X_CHECK("told", !g->owed && !g->owed_by[0] && !g->owed_by[1] && !g->looks);
 }
 
 /* ---------------------------------------------------------------- the command line */
 
+static uint32_t cpu(void)
+{
+	return is_moving ? (uint32_t)x_choose(2) : (uint32_t)x_self() & 1;
+}
+
 static struct x_test test = {
-	.init = init, .thread = thread, .fini = fini, .wrote = wrote, .enters = enters, .calls = calls
+	.init = init, .thread = thread, .fini = fini, .wrote = wrote, .enters = enters, .calls = calls, .cpu = cpu
 };
 
 static void set_one(const char *word)
@@ -738,6 +834,10 @@ static void set_one(const char *word)
 	} else if (!strcmp(word, "bounded")) {
 		attr = NLOCK_BOUNDED;
 		limit = NLOCK_BOUND_DEFAULT;
+	} else if (!strcmp(word, "spread")) {
+		is_spread = true;
+	} else if (!strcmp(word, "moving")) {
+		is_spread = is_moving = true;
 	} else if (!strcmp(word, "first")) {
 		attr |= NLOCK_PLACE_FIRST;
 	} else if (!strcmp(word, "node")) {
@@ -795,7 +895,7 @@ static bool has_reached(void)
 
 static const struct scen scen = {
 	.name = "scen_rwlock",
-	.usage = "PREFERS[,HANDOFF][,first|,node|,fork:STATE:SEAT:GATE] PROGRAM...",
+	.usage = "PREFERS[,HANDOFF][,spread|,moving][,first|,node|,fork:STATE:SEAT:GATE] PROGRAM...",
 	.test = &test,
 	.add = add_program,
 	.event_names = event_names,

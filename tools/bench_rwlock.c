@@ -31,11 +31,11 @@ struct rw_fns {
 	lock_fn *rdlock, *rdunlock, *wrlock, *wrunlock;
 };
 
-/* A percentage of the operations, in no order. */
+/* So many of 1000 operations, in no order. */
 INLINED bool is_write(struct worker *w, uint32_t *random)
 {
 	*random = *random * 1664525u + 1013904223u;
-	return w->arg && (*random >> 16) % 100 < (uint32_t)w->arg;
+	return w->arg && (*random >> 12) % 1000 < (uint32_t)w->arg;
 }
 
 static unsigned long counter_now(struct worker *w)
@@ -173,6 +173,12 @@ static void readers_begin(void *object)
 static void writers_begin(void *object)
 {
 	nl_begin(object, NLOCK_RW_PREFER_WRITERS);
+}
+
+static void spread_begin(void *object)
+{
+	if (nlock_rwlock_spread_init(object, NLOCK_RW_PHASE_FAIR, 0))
+		abort();
 }
 
 static bool nl_end(void *object)
@@ -349,6 +355,7 @@ static const struct subject subjects[] = {
 	SUBJECT("phase-fair", "nlock, NLOCK_RW_PHASE_FAIR: the default", SUBJECT_MUST, fair_begin, nl_end, BODIES(nl)),
 	SUBJECT("prefer-readers", "nlock, NLOCK_RW_PREFER_READERS", SUBJECT_MUST, readers_begin, nl_end, BODIES(nl)),
 	SUBJECT("prefer-writers", "nlock, NLOCK_RW_PREFER_WRITERS", SUBJECT_MUST, writers_begin, nl_end, BODIES(nl)),
+	SUBJECT("spread", "nlock_rwlock_spread_t: readers in slots", 0, spread_begin, nl_end, BODIES(nl)),
 	SUBJECT("pthread", "pthread_rwlock_t, default kind: the reference", SUBJECT_PEER | SUBJECT_ALWAYS,
 		pthread_begin, pthread_end, BODIES(pt)),
 	SUBJECT("pthread-2", "the reference once more: what differs is noise", SUBJECT_ALWAYS, pthread_begin,
@@ -392,17 +399,36 @@ static const struct cell cells[] = {
 	  .load = "readers only",
 	  .must = 1.3,
 	  .flags = CELL_TWO_CPUS | CELL_UNTIMED },
+	{ .name = "readers-8", .threads = 8, MIXED, .load = "readers only", .flags = CELL_UNTIMED },
+	{ .name = "t2-writes-0.1",
+	  .threads = 2,
+	  MIXED,
+	  .load = "1 write in 1000",
+	  .arg = 1,
+	  .flags = CELL_TWO_CPUS | CELL_UNTIMED },
+	{ .name = "t2-writes-1",
+	  .threads = 2,
+	  MIXED,
+	  .load = "1 % writes",
+	  .arg = 10,
+	  .flags = CELL_TWO_CPUS | CELL_UNTIMED },
+	{ .name = "t2-writes-10",
+	  .threads = 2,
+	  MIXED,
+	  .load = "10 % writes",
+	  .arg = 100,
+	  .flags = CELL_TWO_CPUS | CELL_UNTIMED },
 	{ .name = "t8-writes-10",
 	  .threads = 8,
 	  MIXED,
 	  .load = "10 % writes",
-	  .arg = 10,
+	  .arg = 100,
 	  .inside = 1000,
 	  .outside = 1000,
 	  .flags = CELL_ALL_WAIT | CELL_READERS },
 };
 
-static const struct cell self_test = { .name = "self-test", .threads = 4, MIXED, .inside = 1000, .arg = 50 };
+static const struct cell self_test = { .name = "self-test", .threads = 4, MIXED, .inside = 1000, .arg = 500 };
 
 static void add_targets(struct list *l, const struct cell *c, unsigned int cpus)
 {

@@ -3,10 +3,11 @@
 #
 # apps.sh - real programs over nlock: nobody rebuilt them, and they must not notice
 #
-#   apps.sh [--policy LIST] [--rounds N] [--short] [NAME...]
+#   apps.sh [--policy LIST] [--rounds N] [--short] [--shared] [NAME...]
 #     --policy LIST   of fifo, barging and bounded, with commas; all of them if not given
 #     --rounds N      1 to 99 interleaved rounds; 5 if not given
 #     --short         one round of little work: do they run? Nothing is said of their speed
+#     --shared        what processes share is nlock's too (nlock run --shared), as for the semaphores of postgres
 #   apps.sh --list      the applications, one a line, with the packages that each needs
 #   apps.sh --light     those with little to install, one a line
 #   apps.sh --packages  what those need, one package a line
@@ -61,7 +62,7 @@ fi
 
 # ---------------------------------------------------------------- arguments
 
-policies='fifo barging bounded' rounds=5 size=full names=''
+policies='fifo barging bounded' rounds=5 size=full shared='' names=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--policy)
@@ -75,6 +76,7 @@ while [ $# -gt 0 ]; do
 		case ${2-} in [1-9] | [1-9][0-9]) rounds=$2 ;; *) usage '--rounds wants a number from 1 to 99' ;; esac
 		shift ;;
 	--short) size=short rounds=1 ;;
+	--shared) shared=--shared ;;
 	--list | --light | --packages)
 		applications | while read -r name; do
 			heavy=no
@@ -190,7 +192,7 @@ fi
 # Programs that do not run as root must be able to read it.
 cp "$module" "$all/libnlock-preload.so" && chmod 755 "$all/libnlock-preload.so" || exit 1
 module=$all/libnlock-preload.so
-export module nlock size here
+export module nlock size shared here
 
 # lacks: what of its needs is missing.
 lacks() {

@@ -8,7 +8,7 @@ servers='' settings='' as=''
 # What `nlock run' would set, found out once: the time that it takes to start is not the application's.
 case $variant in
 plain | prepare) ;;
-*) settings=$("$nlock" run --policy "$variant" --preload "$module" -- env | grep -E '^(LD_PRELOAD|NLOCK_[A-Z_]*)=') || exit 1 ;;
+*) settings=$("$nlock" run --policy "$variant" ${shared:+"$shared"} --preload "$module" -- env | grep -E '^(LD_PRELOAD|NLOCK_[A-Z_]*)=') || exit 1 ;;
 esac
 
 # beneath COMMAND...: becomes the command, under nlock unless the run is a plain one, and by way of $as.

@@ -9,7 +9,7 @@
 #     --short         one round of little work: do they run? Nothing is said of their speed
 #     --shared        what processes share is nlock's too (nlock run --shared), as for the semaphores of postgres
 #   apps.sh --list      the applications, one a line, with the packages that each needs
-#   apps.sh --light     those with little to install, one a line
+#   apps.sh --light     those with little to install, one a line; --heavy: the others
 #   apps.sh --packages  what those need, one package a line
 #
 # Run by "make check" (--short) and "make check-apps", which set srcdir and builddir. Each application is a file NAME.app.sh, which says
@@ -77,13 +77,13 @@ while [ $# -gt 0 ]; do
 		shift ;;
 	--short) size=short rounds=1 ;;
 	--shared) shared=--shared ;;
-	--list | --light | --packages)
+	--list | --light | --heavy | --packages)
 		applications | while read -r name; do
 			heavy=no
 			. "$here/$name.app.sh"
 			case $1$heavy in
 			--list*) echo "$name: $packages" ;;
-			--lightno) echo "$name" ;;
+			--lightno | --heavyyes) echo "$name" ;;
 			--packagesno) echo "$packages" | tr ' ' '\n' ;;
 			esac
 		done | sort -u
@@ -343,8 +343,10 @@ for name in $names; do
 	application "$name"
 done
 echo
-[ "$size" = short ] || echo "application        policy   result  ratio  (range)"
-cat "$all/table"
+if [ "$size" = full ]; then
+	echo "application        policy   result  ratio  (range)"
+	cat "$all/table"
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] || exit 1
 [ "$passed" -gt 0 ] || exit 77

@@ -99,6 +99,14 @@ fork:3 g p -b0 -p1 -s1
 LIST
 }
 
+# Three waiters, one with a deadline that passes, and three signals by two threads.
+cond_long() {
+	cat <<'LIST'
+hash g g h pp p -t1 -b0 -p2 -s0
+hash g g h pp p -t1 -b0 -p1 -s1
+LIST
+}
+
 # Together they reach every ordered operation.
 cond_orders() {
 	cat <<'LIST'

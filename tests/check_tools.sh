@@ -140,7 +140,7 @@ write_error_is_noticed()
 
 # ---------------------------------------------------------------- info
 
-keys='version library_version kernel legacy backend futex_wait futex_requeue futex_waitv futex2_numa futex2_mpol statistics
+keys='version library_version kernel legacy default_bound backend futex_wait futex_requeue futex_waitv futex2_numa futex2_mpol statistics
 hash_slots_1_thread hash_slots_2_threads nodes nodes_allowed cpus_online cpus_allowed cpu_list cpus_effective cpu_quota'
 
 # Each member on a line of its own, in order, with a value that JSON knows.

@@ -50,6 +50,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../lib/rwlock.h"
 #include "../../lib/wait.h"
 
 enum { THREADS = 7, MAX = THREADS + 1 };
@@ -171,6 +172,12 @@ int nlock_rwlock_wrlock(nlock_rwlock_t *rw)
 
 int nlock_rwlock_wrunlock(nlock_rwlock_t *rw)
 {
+	return nlock_rwlock_rdlock(rw);
+}
+
+int nl_spread_leave(nlock_rwlock_t *rw, bool only_looks)
+{
+	(void)only_looks;
 	return nlock_rwlock_rdlock(rw);
 }
 

@@ -97,6 +97,7 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$names" ] || names=$(applications)
 : "${builddir:?run me by make check-apps}"
+builddir=$(cd "$builddir" && pwd) || exit 1
 
 # ---------------------------------------------------------------- a directory, and an end to what lives in it
 

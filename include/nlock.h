@@ -24,8 +24,8 @@
  *  - After fork (not _Fork or clone) the child may use, unlock or initialise anew what the forking thread held; threads of
  *    the parent that were waiting for a private object do not count there. Under NLOCK_PLACE_NODE and _FIRST such an object must be
  *    initialised anew; so it must where the child has the number of the process that they were of (a new PID namespace).
- *  - In a signal handler an object that the interrupted thread was working on must not be used. Others may, if
- *    nlock_features() has been called once before: the first contended call reads the environment and the CPU quota.
+ *  - In a signal handler an object that the interrupted thread was working on must not be used, but to post to a semaphore.
+ *    Others may, if nlock_features() has been called once before: the first contended call reads the environment and the CPU quota.
  *  - No function here is a cancellation point, but for nlock_cond_wait_any and nlock_sem_wait_posix.
  */
 #ifndef NLOCK_H

@@ -113,6 +113,11 @@ grep -o '^NLOCK_API[A-Z_]* .*' "$include/nlock.h" | sed 's/(.*//; s/.*[ *]//' | 
 grep '^NLOCK_API' "$include/nlock.h" | grep -v 'nlock_[a-z0-9_]*(' >"$work/unread"
 awk '/^local:/ { on = 0 } on { gsub(/[ \t;]/, ""); if ($0 != "") print } /^global:/ { on = 1 }' "$srcdir/lib/nlock.map" |
 	sort >"$work/map"
+# "uint32_t nlock_version": what the header says, and the synopses of the pages.
+sed -n 's/^NLOCK_API[A-Z_]* //p' "$include/nlock.h" | sed 's/^NLOCK_MUST_CHECK //; s/(.*//' | sort >"$work/prototypes"
+awk '/^\.Ft / { type = substr($0, 5) } /^\.F[no] nlock_/ && type { print type, $2; type = "" }' "$top_srcdir"/man/*.[37] |
+	sort >"$work/synopses"
+check 'the synopses of the pages are those of the header' diff "$work/prototypes" "$work/synopses"
 check 'every NLOCK_API line names its function' test ! -s "$work/unread"
 check 'the map exports what the header declares' diff "$work/header" "$work/map"
 

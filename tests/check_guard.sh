@@ -15,35 +15,13 @@ trap 'rm -rf "$work"' EXIT
 locks='e k t f h c p P s T F H C'
 quick='-t 0.02 -i 1 -R 1000'
 tab=$(printf '\t')
-passed=0
-failed=0
-skipped=0
-
-# test NAME COMMAND...: a test is a sentence, and a function that says why it failed, or why this machine cannot (77).
-test_that()
-{
-	name=$1
-	shift
-	why=$("$@" 2>&1)
-	case $? in
-	0) passed=$((passed + 1)) ;;
-	77) skipped=$((skipped + 1)); printf 'SKIP: %s: %s\n' "$name" "$why" ;;
-	*) failed=$((failed + 1)); printf 'FAILED: %s: %s\n' "$name" "$why" ;;
-	esac
-}
+. "$(dirname "$0")/tally.sh" || exit 1
 
 # run ARGUMENT...: the exit code in $code, the output in $work/out and $work/err.
 run()
 {
 	timeout 300 "$ulockflex" "$@" >"$work/out" 2>"$work/err"
 	code=$?
-}
-
-is_code()
-{
-	[ "$code" -eq "$1" ] && return 0
-	echo "exit code $code, not $1: $(head -n 3 "$work/err")"
-	return 1
 }
 
 # System V semaphores may be forbidden or used up. Nothing else that is tested here can be missing.
@@ -342,5 +320,4 @@ output()
 guard
 refusals
 output
-echo "$passed passed, $skipped skipped, $failed failed"
-[ "$failed" -eq 0 ]
+finish

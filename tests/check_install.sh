@@ -13,35 +13,10 @@ export LC_ALL
 : "${srcdir:?run me by make check}" "${builddir:?}" "${MAKE:=make}" "${CC:=cc}" "${NL_CXX:=none}" "${NM:=nm}"
 : "${READELF:=readelf}" "${PKG_CONFIG:=pkg-config}"
 
-ran=0 failed=0 skipped=0
+. "$(dirname "$0")/tally.sh" || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
-
-# check WHAT COMMAND...: the command must succeed. Its output is shown if it does not.
-check() {
-	what=$1
-	shift
-	ran=$((ran + 1))
-	if "$@" >"$work/out" 2>&1; then
-		echo "ok    $what"
-	else
-		failed=$((failed + 1))
-		echo "FAIL  $what: $*"
-		sed 's/^/      /' "$work/out"
-	fi
-}
-
-skip() {
-	skipped=$((skipped + 1))
-	echo "SKIP: $1"
-}
-
-finish() {
-	echo "$((ran - failed)) passed, $skipped skipped, $failed failed"
-	[ "$failed" -eq 0 ] && [ "$ran" -gt 0 ]
-	exit
-}
 
 # ---------------------------------------------------------------- install
 

@@ -15,22 +15,7 @@ src=$(cd "${srcdir:-.}" && pwd) || exit 1
 preload=$here/.libs/libnlock-preload.so
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-skipped=0
-
-# test NAME COMMAND...: a test is a sentence, and a function that says why it failed, or why this machine cannot (77).
-test_that()
-{
-	name=$1
-	shift
-	why=$("$@" 2>&1)
-	case $? in
-	0) passed=$((passed + 1)) ;;
-	77) skipped=$((skipped + 1)); printf 'SKIP: %s: %s\n' "$name" "$why" ;;
-	*) failed=$((failed + 1)); printf 'FAILED: %s: %s\n' "$name" "$why" ;;
-	esac
-}
+. "$(dirname "$0")/tally.sh" || exit 1
 
 # build OUTPUT ARGUMENT...
 build()
@@ -145,5 +130,4 @@ test_that 'it works under valgrind' works_under_valgrind
 test_that 'it works under gdb' works_under_gdb
 test_that 'it steps aside for ThreadSanitizer, and says so' steps_aside_for_tsan
 
-echo "$passed passed, $skipped skipped, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -12,26 +12,12 @@ export LC_ALL
 
 : "${builddir:?run me by make check}" "${CC:=cc}"
 
-ran=0 failed=0 skipped=0
+. "$(dirname "$0")/tally.sh" || exit 1
 so=$(cd "$builddir" && pwd)/.libs/libnlock-preload.so
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 unset NLOCK_PRELOAD_SHARED NLOCK_RWLOCK
-
-# check WHAT COMMAND...: the command must succeed. Its output is shown if it does not.
-check() {
-	what=$1
-	shift
-	ran=$((ran + 1))
-	if "$@" >"$work/out" 2>&1; then
-		echo "ok    $what"
-	else
-		failed=$((failed + 1))
-		echo "FAIL  $what: $*"
-		sed 's/^/      /' "$work/out"
-	fi
-}
 
 # compile NAME [OPTION...]: $CC is a list of words.
 # shellcheck disable=SC2086
@@ -272,9 +258,7 @@ aside='nlock: this program runs under ThreadSanitizer: its locks are left to it
 if compile race -fsanitize=thread >"$work/out" 2>&1 && says 2000 "$work/race" >"$work/out" 2>&1; then
 	check 'under ThreadSanitizer the module steps aside, and says so' says "$aside" LD_PRELOAD="$so" "$work/race"
 else
-	skipped=$((skipped + 1))
-	echo "SKIP: ThreadSanitizer: no program of it runs here: $(head -n 1 "$work/out")"
+	skip "ThreadSanitizer: no program of it runs here: $(head -n 1 "$work/out")"
 fi
 
-echo "$((ran - failed)) passed, $skipped skipped, $failed failed"
-[ "$failed" -eq 0 ] && [ "$ran" -gt 0 ]
+finish

@@ -25,35 +25,13 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-passed=0
-failed=0
-skipped=0
-
-# test NAME COMMAND...: a test is a sentence, and a function that says why it failed, or why this machine cannot (77).
-test_that()
-{
-	name=$1
-	shift
-	why=$("$@" 2>&1)
-	case $? in
-	0) passed=$((passed + 1)) ;;
-	77) skipped=$((skipped + 1)); printf 'SKIP: %s: %s\n' "$name" "$why" ;;
-	*) failed=$((failed + 1)); printf 'FAILED: %s: %s\n' "$name" "$why" ;;
-	esac
-}
+. "$(dirname "$0")/tally.sh" || exit 1
 
 # run ARGUMENT...: the exit code in $code, the output in $work/out and $work/err.
 run()
 {
 	timeout 60 "$nlock" run "$@" >"$work/out" 2>"$work/err"
 	code=$?
-}
-
-is_code()
-{
-	[ "$code" -eq "$1" ] && return 0
-	echo "exit code $code, not $1: $(head -n 3 "$work/err")"
-	return 1
 }
 
 is_quiet()
@@ -501,5 +479,4 @@ what_it_sees
 how_it_ends
 policies
 statistics
-echo "$passed passed, $skipped skipped, $failed failed"
-[ "$failed" -eq 0 ]
+finish

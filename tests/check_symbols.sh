@@ -12,31 +12,11 @@ export LC_ALL
 
 : "${srcdir:?run me by make check}" "${builddir:?}" "${CC:=cc}" "${NM:=nm}" "${READELF:=readelf}"
 
-ran=0 failed=0
+. "$(dirname "$0")/tally.sh" || exit 1
 so=$builddir/.libs/libnlock-preload.so
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
-
-# check WHAT COMMAND...: the command must succeed. Its output is shown if it does not.
-check() {
-	what=$1
-	shift
-	ran=$((ran + 1))
-	if "$@" >"$work/out" 2>&1; then
-		echo "ok    $what"
-	else
-		failed=$((failed + 1))
-		echo "FAIL  $what: $*"
-		sed 's/^/      /' "$work/out"
-	fi
-}
-
-finish() {
-	echo "$((ran - failed)) passed, $failed failed"
-	[ "$failed" -eq 0 ] && [ "$ran" -gt 0 ]
-	exit
-}
 
 # lacks FILE PATTERN: no line matches it, and there are lines.
 lacks() {

@@ -14,34 +14,13 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
 others='cond rwlock barrier sem once'
-passed=0
-failed=0
-
-# test NAME COMMAND...: a test is a sentence, and a function that says why it failed.
-test_that()
-{
-	name=$1
-	shift
-	if why=$("$@" 2>&1); then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		printf 'FAILED: %s: %s\n' "$name" "$why"
-	fi
-}
+. "$(dirname "$0")/tally.sh" || exit 1
 
 # run ARGUMENT...: the command's exit code in $code, its output in $work/out and $work/err.
 run()
 {
 	timeout 300 "$nlock" "$@" >"$work/out" 2>"$work/err"
 	code=$?
-}
-
-is_code()
-{
-	[ "$code" -eq "$1" ] && return 0
-	echo "exit code $code, not $1: $(head -n 3 "$work/err")"
-	return 1
 }
 
 # One line on standard error, nothing on standard output, exit code 2.
@@ -363,5 +342,4 @@ help_texts
 test_that 'an error in writing the output is noticed' write_error_is_noticed
 info
 bench
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -5,6 +5,8 @@ packages='libjemalloc2 g++' programs=${CXX:-g++} binds='pthread_mutex_trylock pt
 
 jemalloc=$(ls /usr/lib/*/libjemalloc.so.2 2>/dev/null | head -n 1)
 
+order='$0${LD_PRELOAD:+:$LD_PRELOAD}'
+
 can() {
 	[ -n "$jemalloc" ]
 }
@@ -14,7 +16,7 @@ prepare() {
 }
 
 run() {
-	timed under sh -c 'LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" exec "$@"' "$jemalloc" "$work/cxx_locks" "$(amount 100000 20000)" >cxx.log 2>&1
+	timed under sh -c "LD_PRELOAD=\"$order\" "'exec "$@"' "$jemalloc" "$work/cxx_locks" "$(amount 100000 20000)" >cxx.log 2>&1
 	is 'what it said' "$(cat cxx.log)" 'all sums are right'
 	grep -q 'calling init: .*/libjemalloc' ld.* || fail 'jemalloc was not loaded'
 }

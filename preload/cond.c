@@ -97,7 +97,7 @@ static void take_over(struct np_cond *o)
 
 	memset(&o->cond, 0, sizeof(o->cond));
 	rc = nlock_cond_init(&o->cond, NLOCK_SHARED);
-	(void)rc; /* cannot fail: it would over the alignment or the attributes */
+	(void)rc; /* cannot fail: it could only for the alignment or the attributes */
 	__atomic_fetch_or(&o->flags, NP_COND_OURS, __ATOMIC_RELEASE);
 }
 

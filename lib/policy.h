@@ -3,7 +3,8 @@
  * policy.h - does this release hand the lock over?
  *
  * Hand-off is one number: how often may the waiter at the head be overtaken? 0 is FIFO, infinity is barging.
- * Pure functions, but for what the environment says of the default; no state, no atomics. A new policy is a case in nl_policy_limit and nothing else.
+ * Pure functions, but for what the environment says of the default; no state, no atomics. A new policy is a case in
+ * nl_policy_limit and nothing else.
  *
  * "Let the app decide", per release: Franke, linux-kernel, 6 March 2002 (FUTEX_UP and FUTEX_UP_FAIR).
  */

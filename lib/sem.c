@@ -69,8 +69,9 @@
  *   passed: it looks at the newest gate, and claims any answer, and posts that token; or finds that all are claimed, so that the wake is
  *   wanted no more, and leaves (T9, T10). To leave first would not do: another may have claimed the answer of this wake by the
  *   time that T10 claims, and its own, written since, has nobody awake. Found by scen_sem fifo,0 c t w pp p -c1 -t1.
- *   If it cannot leave, an answer is promised. That cannot be handed on before it is written: whoever had the token then could end the semaphore under T6. So it is waited for, in
- *   the cleanup and with no further cancellation: it comes from a poster between T5 and T6, who waits for nobody.
+ *   If it cannot leave, an answer is promised. That cannot be handed on before it is written: whoever had the token then could end
+ *   the semaphore under T6. So it is waited for, in the cleanup and with no further cancellation: it comes from a poster between
+ *   T5 and T6, who waits for nobody.
  *   A wake that hits a thread by mistake lets it claim another's answer, and leaves its own to the other.
  *
  * The end of life

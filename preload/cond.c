@@ -83,7 +83,7 @@ static inline struct np_cond *overlay(pthread_cond_t *c)
 
 static inline uint32_t flags_of(const struct np_cond *o)
 {
-	return __atomic_load_n(&o->flags, __ATOMIC_RELAXED);
+	return __atomic_load_n(&o->flags, __ATOMIC_ACQUIRE); /* with take_over's release */
 }
 
 static inline bool is_hosts(const struct np_cond *o)

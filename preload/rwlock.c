@@ -41,7 +41,8 @@ static void finish_claim(struct np_rwlock *o, uint32_t f)
 {
 	uint32_t claimed = (f & NP_RW_KIND) | NP_RW_CLAIM;
 
-	__atomic_store_n(&o->lock.prefers, (uint16_t)np_prefers(f & NP_RW_KIND), __ATOMIC_RELAXED);
+	/* release: who takes it for the C library's word sees CLAIM at its second look */
+	__atomic_store_n(&o->lock.prefers, (uint16_t)np_prefers(f & NP_RW_KIND), __ATOMIC_RELEASE);
 	__atomic_compare_exchange_n(&o->flags, &claimed, claimed | NP_RW_OURS, false, __ATOMIC_RELEASE,
 				    __ATOMIC_RELAXED);
 }

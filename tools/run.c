@@ -220,14 +220,14 @@ static size_t common_prefix(const char *a, const char *b)
 static bool find_beside_bindir(char out[PATH_MAX], const char *own_dir, const char *name)
 {
 	size_t common = common_prefix(BINDIR, PKGLIBDIR);
-	const char *bin = BINDIR + common;
+	const char *bin = &BINDIR[common];
 	char prefix[PATH_MAX];
 
 	if (!ends_with(own_dir, bin))
 		return false;
 	strcpy(prefix, own_dir);
 	prefix[strlen(prefix) - strlen(bin)] = '\0';
-	return try_path(out, prefix, PKGLIBDIR + common + 1, name);
+	return try_path(out, prefix, &PKGLIBDIR[common + 1], name);
 }
 
 static bool find_module(struct request *r)

@@ -20,7 +20,9 @@
  * Fork
  *   The child of a fork has copies of private objects, but none of the threads that wait on them. In a private object that
  *   is not NUMA the second word, which the kernel does not look at, names the process that the waiters are of; zero is
- *   no process yet. A handler of pthread_atfork keeps up with who we are; _Fork and clone do not call it. (A number can come
+ *   no process yet. Handlers of pthread_atfork keep up with who we are; _Fork and clone do not call them. Those of others may run
+ *   before ours in the child, and unlock and lock there: so from the first of ours, before the fork, until the last, after it, the
+ *   kernel is asked each time. (A number can come
  *   again in a new PID namespace, or after all others have been used: the header says what to do then. A count of forks
  *   could not, but two copies of this library would not count alike.)
  *
@@ -469,25 +471,38 @@ bool nl_wait_enter(uint32_t *word, nlock_attr_t attr, uint32_t *seen, uint32_t v
 /* ---------------------------------------------------------------- fork */
 
 static uint32_t process; /* who we are; 0: not asked yet */
+static uint64_t forks;   /* that are under way: we may be the child already */
 
-static void ask_process(void)
-{
-	nl_store_rlx(&process, (uint32_t)getpid());
-}
-
-/* Another constructor may have been here before ours. */
 static uint32_t this_process(void)
 {
-	if (!nl_load_rlx(&process))
-		ask_process();
-	return nl_load_rlx(&process);
+	uint32_t known_as = nl_get_rlx(&forks) ? 0 : nl_load_rlx(&process);
+
+	return known_as ? known_as : (uint32_t)getpid();
 }
 
-/* Early, so that our handler runs before those of the program, which may unlock. */
+static void begin_fork(void)
+{
+	nl_count_rlx(&forks, 1);
+}
+
+static void end_fork_in_parent(void)
+{
+	nl_count_rlx(&forks, (uint64_t)-1);
+}
+
+/* Those that other threads of the parent have begun do not end here. */
+static void end_fork_in_child(void)
+{
+	nl_store_rlx(&process, (uint32_t)getpid());
+	nl_store64_rlx(&forks, 0);
+}
+
+/* Early, so that our handlers begin before those of the program, and are done before the program unlocks. Other libraries may be
+ * earlier. */
 static __attribute__((constructor(101))) void watch_forks(void)
 {
-	ask_process();
-	pthread_atfork(NULL, NULL, ask_process);
+	nl_store_rlx(&process, (uint32_t)getpid());
+	pthread_atfork(begin_fork, end_fork_in_parent, end_fork_in_child);
 }
 
 uint32_t nl_wait_process(void)

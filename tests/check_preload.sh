@@ -222,6 +222,85 @@ check 'it works without the module' says '600 600 600 200' "$work/share"
 check 'and with it' says '600 600 600 200' LD_PRELOAD="$so" "$work/share"
 check 'and with its objects taken over' says '600 600 600 200' NLOCK_PRELOAD_SHARED=1 LD_PRELOAD="$so" "$work/share"
 
+# ---------------------------------------------------------------- handlers of fork that run before the module's
+
+cat >"$work/prepared.c" <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;
+static int over;
+
+static void lock_all(void)
+{
+	pthread_mutex_lock(&m);
+	pthread_rwlock_wrlock(&rw);
+	usleep(10000); /* so that others wait: without them nothing is shown */
+}
+
+static void unlock_all(void)
+{
+	pthread_rwlock_unlock(&rw);
+	pthread_mutex_unlock(&m);
+}
+
+/* The first handler lets go, and the second locks: who waited in the parent is not here. */
+static void let_go(void)
+{
+	alarm(20);
+	unlock_all();
+	pthread_mutex_lock(&m);
+	pthread_rwlock_wrlock(&rw);
+	unlock_all();
+}
+
+static void early(void)
+{
+	pthread_atfork(lock_all, unlock_all, let_go);
+}
+
+static void (*at_first)(void) __attribute__((section(".preinit_array"), used)) = early;
+
+static void *hammer(void *arg)
+{
+	while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) {
+		pthread_mutex_lock(&m);
+		pthread_mutex_unlock(&m);
+		pthread_rwlock_rdlock(&rw);
+		pthread_rwlock_unlock(&rw);
+	}
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t t[4];
+	int status = 0;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, hammer, NULL);
+	for (int i = 0; i < 10 && !status; i++) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		waitpid(child, &status, 0);
+	}
+	__atomic_store_n(&over, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	puts(status ? "a child hung" : "all children got on");
+	return status != 0;
+}
+END
+
+check 'a program whose handlers of fork come first is built' compile prepared
+check 'its children get on' says 'all children got on' LD_PRELOAD="$so" "$work/prepared"
+check 'and where locks are handed over' says 'all children got on' NLOCK_HANDOFF=fifo LD_PRELOAD="$so" "$work/prepared"
+
 # ---------------------------------------------------------------- under ThreadSanitizer
 
 cat >"$work/race.c" <<'END'

@@ -4,7 +4,8 @@
  *
  * Half of all programs call a lock function before our constructor has run. So everything here is found at first use, by whoever
  * comes: it takes no lock and comes out the same each time. The constructor only sees to it that this happens before main
- * at the latest, since a program may change its environment, and does what may be done once.
+ * at the latest, since a program may change its environment, and does what may be done once. The library's own first use is brought
+ * forward too: it reads the environment and opens a file, and might else come in a signal handler that posts, or in a sandbox.
  */
 #include "host.h"
 
@@ -133,10 +134,11 @@ uint32_t np_me_among_all(void)
 static __attribute__((constructor)) void start(void)
 {
 	ask();
-	if (np_is_active())
-		size_hash();
-	else if (__tsan_init)
-		say("nlock: this program runs under ThreadSanitizer: its locks are left to it\n");
-	else
-		say("nlock: this C library is not known: its locks are left to it\n");
+	if (!np_is_active()) {
+		say(__tsan_init ? "nlock: this program runs under ThreadSanitizer: its locks are left to it\n"
+				: "nlock: this C library is not known: its locks are left to it\n");
+		return;
+	}
+	nlock_features();
+	size_hash();
 }

@@ -301,6 +301,63 @@ check 'a program whose handlers of fork come first is built' compile prepared
 check 'its children get on' says 'all children got on' LD_PRELOAD="$so" "$work/prepared"
 check 'and where locks are handed over' says 'all children got on' NLOCK_HANDOFF=fifo LD_PRELOAD="$so" "$work/prepared"
 
+# ---------------------------------------------------------------- a program that locks itself in before it first waits
+
+cat >"$work/late.c" <<'END'
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <semaphore.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+/* Whoever opens a file now, or makes a call of the new family (454 to 456), is killed. */
+static int lock_in(void)
+{
+	struct sock_filter calls[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 454, 0, 2),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 456, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(calls) / sizeof(*calls), calls };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+int main(int argc, char **argv)
+{
+	struct timespec t;
+	sem_t s;
+
+	(void)argv;
+	if (argc > 1 && lock_in())
+		return 77;
+	clearenv();
+	sem_init(&s, 0, 0);
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_sec++;
+	puts(sem_timedwait(&s, &t) == -1 && errno == ETIMEDOUT ? "timed out" : "did not");
+	return 0;
+}
+END
+
+check 'a program that locks itself in is built' compile late
+"$work/late" in >/dev/null 2>&1
+if [ $? -eq 77 ]; then
+	skipped=$((skipped + 1))
+	echo 'SKIP: a program that locks itself in: no seccomp here'
+else
+	check 'what it asked for was seen before' says 'timed out' NLOCK_FUTEX=legacy LD_PRELOAD="$so" "$work/late" in
+fi
+
 # ---------------------------------------------------------------- under ThreadSanitizer
 
 cat >"$work/race.c" <<'END'

@@ -8,7 +8,8 @@
  * waits for a thread that may have been stopped in between.
  *
  * The C library says in a word that such a lock is process-shared, and in that word lies a part of ours. So it is believed only
- * between two looks at the flags that see neither mark.
+ * between two looks at the flags that see neither mark. CLAIM must not be seen later than what is stored after it, or a lock of
+ * ours would be taken for one of the C library's: hence the release of that store.
  *
  * The writer's number makes its second lock, of either mode, fail with EDEADLK. It is stored by the writer only, and taken away
  * before it unlocks, so a reader that unlocks sees none.
@@ -41,7 +42,6 @@ static void finish_claim(struct np_rwlock *o, uint32_t f)
 {
 	uint32_t claimed = (f & NP_RW_KIND) | NP_RW_CLAIM;
 
-	/* release: who takes it for the C library's word sees CLAIM at its second look */
 	__atomic_store_n(&o->lock.prefers, (uint16_t)np_prefers(f & NP_RW_KIND), __ATOMIC_RELEASE);
 	__atomic_compare_exchange_n(&o->flags, &claimed, claimed | NP_RW_OURS, false, __ATOMIC_RELEASE,
 				    __ATOMIC_RELAXED);

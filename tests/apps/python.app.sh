@@ -8,7 +8,7 @@ cannot='test.test_threading '
 # The first python3 that has its tests with it.
 python=''
 for each in python3 /usr/bin/python3; do
-	[ -n "$python" ] || ! "$each" -c 'import test.test_threading, test.test_queue' 2>/dev/null || python=$each
+	[ -n "$python" ] || ! "$each" -c 'import test.test_threading, test.test_queue, test.test_concurrent_futures' 2>/dev/null || python=$each
 done
 
 can() {

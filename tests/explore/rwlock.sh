@@ -196,7 +196,7 @@ admitted readers are not woken@rwlock.c@s/nl_wake(&rw->rgate, attr, INT_MAX, NL_
 one admitted reader is woken@rwlock.c@s/attr, INT_MAX, NL_LANE_ALL/attr, 1, NL_LANE_ALL/@asleep@phase ru ru wu -p2 -b0
 admission is not told@rwlock.c@s/call_readers(rw, attr, GATE_TOLD)/call_readers(rw, attr, GATE_LOOK)/@told@phase ru wu -b0
 admitted reader does not wait to be told@rwlock.c@/^static int wait_turn/,/^}/s/d = NULL;/return 0;/@race@phase ru wu -b0
-last reader lets the lock fall free@rwlock.c@/^static uint64_t without_reader/,/^}/s/return !active(w) .*$/return w;/@next@phase ru wu -b0
+last reader lets the lock fall free@rwlock.h@/^static inline uint64_t without_reader/,/^}/s/return !active(w) .*$/return w;/@next@phase ru wu -b0
 next writer leaves what it was granted@rwlock.c@/^static bool leave(/,/^}/s/!(w & RW_NEXT) || is_free(w)/is_free(w)/@rest@phase wu tu -t1 -b0
 next writer does not wait for its call@rwlock.c@/^static bool get_up/,/^}/s/return false;/return true;/@told@phase ru tu -t1 -b0
 leaving writer forgets the readers that it kept out@rwlock.c@s/if (waiting(w) && !(w & RW_OWNED))/if (0)/@asleep@phase ru ru tu -t1 -p2 -b0
@@ -205,16 +205,16 @@ grant is found and not acquired@rwlock.c@/A3/s/nl_load64_acq/nl_load64_rlx/@race
 missing acquire of a writer@rwlock.c@/^static bool take/,/^}/s/nl_cas64_acq/nl_cas64_rlx/@race@phase wu ru -b0
 missing release of a reader@rwlock.c@/A5, A6/s/nl_cas64_rel/nl_cas64_rlx/@race@phase ru wu -b0
 step without release@rwlock.c@/A7/s/nl_add_rel/nl_add_rlx/@life@phase wd wd -b0
-new readers pass the next writer@rwlock.c@/^static bool may_read/,/^}/s/!(w & RW_NEXT) ||/true ||/@phase@phase ru ru wu -p2 -b0
-waiting readers go although writers are preferred@rwlock.c@/^static bool may_admit/,/^}/s/!(w & RW_NEXT) ||/true ||/@phase@writers wu wu ru -p2 -b0
-upgrade past other readers@rwlock.c@s/active(w) > 1 || !may_read/!may_read/@exclusion@phase rpu ru -b0
-upgrade past the next writer@rwlock.c@s/active(w) > 1 || !may_read(rw, w)/active(w) > 1/@phase@phase rpu wu -b0
-downgrade forgets the waiting readers@rwlock.c@s/return may_admit(rw, w) ? admitted(v) : v;/return v;/@asleep@phase wgu ru -b0
+new readers pass the next writer@rwlock.h@/^static inline bool may_read/,/^}/s/!(w & RW_NEXT) ||/true ||/@phase@phase ru ru wu -p2 -b0
+waiting readers go although writers are preferred@rwlock.h@/^static inline bool may_admit/,/^}/s/!(w & RW_NEXT) ||/true ||/@phase@writers wu wu ru -p2 -b0
+upgrade past other readers@rwlock.c@s/active(w) > 1 || (w & RW_TURNING) || !may_read/(w \& RW_TURNING) || !may_read/@exclusion@phase rpu ru -b0
+upgrade past the next writer@rwlock.c@s/(w & RW_TURNING) || !may_read(rw, w)/(w \& RW_TURNING)/@phase@phase rpu wu -b0
+downgrade forgets the waiting readers@rwlock.h@s/return may_admit(rw, w) ? admitted(v) : v;/return v;/@asleep@phase wgu ru -b0
 bound off by one@policy.h@s/bypass >= limit/bypass > limit/@bound@phase,1 wuwuwu wu -b0
 overtaking is not counted@rwlock.c@/^static bool take/,/^}/s/count_overtaking(rw, \*w);//@bound@phase,1 wuwuwu wu -b0
 owner keeps the seat@rwlock.c@/^static .*int write_slow/,/^}/s/nlock_mutex_unlock(&rw->seat);/if (rc) nlock_mutex_unlock(\&rw->seat);/@seat@phase wu wu -b0
 promise that nobody came for stays@rwlock.c@/^static void pass_seat/,/^}/s/w & ~(RW_NEXT | RW_PROMISED))/w)/@rest@phase wu wu tu -t1 -p2 -b0
-promised writer waits for a grant that it has@rwlock.c@/^static bool register_next/,/^}/s/v = w & RW_PROMISED ? w & ~RW_PROMISED : w | RW_NEXT;/v = (w \& ~RW_PROMISED) | RW_NEXT;/@next@phase wu wu wu -p2 -b0
+promised writer waits for a grant that it has@rwlock.c@/^static bool register_next/,/^}/s/w & RW_PROMISED ? w & ~RW_PROMISED : w | RW_NEXT/(w \& ~RW_PROMISED) | RW_NEXT/@next@phase wu wu wu -p2 -b0
 grant takes the promise away@rwlock.c@s/return w & ~RW_WRITER;/return w \& ~(RW_WRITER | RW_PROMISED);/@next@phase wu wu wu -p2 -b0
 state read after the release@rwlock.c@/A5, A6/,/^}/s/if ((w ^ v) & RW_PHASE)/if (nl_load64_rlx(\&rw->state) \&\& (w ^ v) \& RW_PHASE)/@life@phase wd wd -b0
 attributes read after the step@rwlock.c@/^static void call_next/,/^}/s/nl_wake(&rw->wgate, attr/nl_wake(\&rw->wgate, rw->attr/@life@phase wd wd -b0

@@ -5,14 +5,13 @@
  * The file on the disk is read, not its image in memory: another thread may be unmapping that.
  */
 #include "symbols.h"
+#include "object_file.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------------- /proc/self/maps, line by line */
@@ -148,45 +147,14 @@ void places_find(struct place *p, size_t n)
 
 /* ---------------------------------------------------------------- the table of symbols */
 
-struct object_file {
-	const char *bytes;
-	size_t size;
-};
-
-static bool open_object(const char *path, struct object_file *f)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	void *bytes = MAP_FAILED;
-	struct stat st;
-
-	if (fd < 0)
-		return false;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (size_t)st.st_size >= sizeof(ElfW(Ehdr)))
-		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (bytes == MAP_FAILED)
-		return false;
-	f->bytes = bytes;
-	f->size = (size_t)st.st_size;
-	return true;
-}
-
-static bool is_inside(const struct object_file *f, uint64_t from, uint64_t n)
-{
-	return from <= f->size && n <= f->size - from;
-}
-
 /* The address as the file has it: what addr2line(1) wants. 0: it is not in this file. */
 static uintptr_t address_in_file(const struct object_file *f, const struct place *p)
 {
-	const ElfW(Ehdr) *h = (const void *)f->bytes;
-	const ElfW(Phdr) *ph = (const void *)(f->bytes + h->e_phoff);
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), low = UINTPTR_MAX, high = 0, address;
+	size_t n;
+	const ElfW(Phdr) *ph = object_segments(f, &n);
 
-	if (memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_phentsize != sizeof(*ph) || h->e_phoff % sizeof(uint32_t) ||
-	    !is_inside(f, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*ph)))
-		return 0;
-	for (int i = 0; i < h->e_phnum; i++) {
+	for (size_t i = 0; ph && i < n; i++) {
 		if (ph[i].p_type != PT_LOAD)
 			continue;
 		low = ph[i].p_vaddr < low ? ph[i].p_vaddr : low;
@@ -194,23 +162,6 @@ static uintptr_t address_in_file(const struct object_file *f, const struct place
 	}
 	address = p->address - p->image + (low & ~(page - 1));
 	return address < high ? address : 0;
-}
-
-static const ElfW(Shdr) * find_table(const struct object_file *f, uint32_t type)
-{
-	const ElfW(Ehdr) *h = (const void *)f->bytes;
-	const ElfW(Shdr) *sh = (const void *)(f->bytes + h->e_shoff);
-
-	if (!h->e_shoff || h->e_shentsize != sizeof(*sh) || h->e_shoff % sizeof(uint32_t) ||
-	    !is_inside(f, h->e_shoff, (uint64_t)h->e_shnum * sizeof(*sh)))
-		return NULL;
-	for (int i = 0; i < h->e_shnum; i++) {
-		if (sh[i].sh_type == type && sh[i].sh_link < h->e_shnum && !(sh[i].sh_offset % sizeof(uint32_t)) &&
-		    is_inside(f, sh[i].sh_offset, sh[i].sh_size) &&
-		    is_inside(f, sh[sh[i].sh_link].sh_offset, sh[sh[i].sh_link].sh_size))
-			return &sh[i];
-	}
-	return NULL;
 }
 
 static bool is_within(const ElfW(Sym) * s, uintptr_t address)
@@ -237,13 +188,11 @@ static const ElfW(Sym) * find_symbol(const struct object_file *f, const ElfW(Shd
 
 static bool put_symbol(struct text *t, const struct object_file *f, uint32_t type, uintptr_t address)
 {
-	const ElfW(Ehdr) *h = (const void *)f->bytes;
-	const ElfW(Shdr) *table = find_table(f, type), *names;
-	const ElfW(Sym) *s = table ? find_symbol(f, table, address) : NULL;
+	const ElfW(Shdr) *table = object_section(f, type, NULL), *names = table ? object_linked(f, table) : NULL;
+	const ElfW(Sym) *s = names ? find_symbol(f, table, address) : NULL;
 
 	if (!s)
 		return false;
-	names = (const ElfW(Shdr) *)(const void *)(f->bytes + h->e_shoff) + table->sh_link;
 	for (size_t i = s->st_name; i < names->sh_size && f->bytes[names->sh_offset + i]; i++)
 		put_char(t, f->bytes[names->sh_offset + i]);
 	if (address != s->st_value) {
@@ -301,11 +250,11 @@ void put_place(struct text *t, const struct place *p)
 
 	if (!p->image) {
 		put_memory(t, p);
-	} else if (!open_object(p->file, &f)) {
+	} else if (!object_open(p->file, &f)) {
 		put_without_file(t, p);
 	} else {
 		if (!put_place_in(t, &f, p))
 			put_memory(t, p);
-		munmap((void *)(uintptr_t)f.bytes, f.size);
+		object_close(&f);
 	}
 }

@@ -2,9 +2,11 @@
  *
  * symbols.c - from an address to a name: /proc/self/maps first, then the file's table of symbols
  *
- * The file on the disk is read, not its image in memory: another thread may be unmapping that.
+ * The file on the disk is read, not its image in memory: another thread may be unmapping that. What has been stripped of its
+ * table may have it in a debug file; what is left in it is the table for the linker, with the names that are exported.
  */
 #include "symbols.h"
+#include "debug_file.h"
 #include "object_file.h"
 
 #include <elf.h>
@@ -211,13 +213,22 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* By the file's own table, else by that of its debug file, else by the names that it exports. */
+static bool put_name(struct text *t, const struct object_file *f, const char *path, uintptr_t address)
+{
+	const struct object_file *debug = object_section(f, SHT_SYMTAB, NULL) ? NULL : debug_file(f, path);
+
+	return put_symbol(t, f, SHT_SYMTAB, address) || (debug && put_symbol(t, debug, SHT_SYMTAB, address)) ||
+	       put_symbol(t, f, SHT_DYNSYM, address);
+}
+
 static bool put_place_in(struct text *t, const struct object_file *f, const struct place *p)
 {
 	uintptr_t address = address_in_file(f, p);
 
 	if (!address)
 		return false;
-	if (put_symbol(t, f, SHT_SYMTAB, address) || put_symbol(t, f, SHT_DYNSYM, address)) {
+	if (put_name(t, f, p->file, address)) {
 		put(t, " in ");
 		put(t, base_name(p->file));
 		return true;

@@ -367,6 +367,116 @@ a_stripped_one_has_offsets()
 	is_code 0 && says ' mutex stripped\+0x[0-9a-f]+, first used by stripped\+0x[0-9a-f]+$' err
 }
 
+# separate [LINKER-OPTION...]: $work/apart/bare is the probe without symbols, which are in $work/apart/bare.debug, and names that file.
+separate()
+{
+	command -v objcopy >/dev/null 2>&1 || { echo 'no objcopy'; return 77; }
+	rm -rf "$work/apart"
+	mkdir "$work/apart" && build_apart whole "$@" && strip -o "$work/apart/bare" "$work/apart/whole" &&
+		keep_symbols whole bare.debug && link_symbols
+}
+
+# build_apart NAME [LINKER-OPTION...]
+build_apart()
+{
+	name=$1
+	shift
+	# shellcheck disable=SC2086
+	${CC:-cc} ${CFLAGS:-} -o "$work/apart/$name" "$src/tests/run_probe.c" -pthread "$@" 2>"$work/err" || { cat "$work/err"; return 1; }
+}
+
+# keep_symbols FROM DEBUG-FILE
+keep_symbols()
+{
+	objcopy --only-keep-debug "$work/apart/$1" "$work/apart/$2"
+}
+
+# The link holds a checksum of the debug file as it is now.
+link_symbols()
+{
+	(cd "$work/apart" && objcopy --remove-section=.gnu_debuglink bare && objcopy --add-gnu-debuglink=bare.debug bare)
+}
+
+has_names()
+{
+	run --stats "$work/apart/bare" count
+	is_code 0 && says ' mutex hot_lock in bare, first used by [a-z]+\+0x[0-9a-f]+ in bare$' err
+}
+
+has_no_names()
+{
+	run --stats "$work/apart/bare" count
+	is_code 0 && says ' mutex bare\+0x[0-9a-f]+, first used by bare\+0x[0-9a-f]+$' err
+}
+
+linked_names()
+{
+	separate "$@" || return
+	has_names || { echo 'beside it'; return 1; }
+	mkdir "$work/apart/.debug" && mv "$work/apart/bare.debug" "$work/apart/.debug/" || return 1
+	has_names || { echo 'in .debug'; return 1; }
+	rm "$work/apart/.debug/bare.debug"
+	has_no_names || { echo 'nowhere'; return 1; }
+}
+
+# Each is a file like any other, and the link is right; it belongs to something else.
+names_of_another_build()
+{
+	separate -Wl,--build-id=0x0123456789abcdef && build_apart other -Wl,--build-id=0x0123456789abcdee &&
+		keep_symbols other bare.debug && link_symbols || return
+	has_no_names || { echo 'another build ID'; return 1; }
+	build_apart other -Wl,--build-id=none && keep_symbols other bare.debug && link_symbols || return 1
+	has_no_names || { echo 'no build ID'; return 1; }
+	cp "$work/apart/bare" "$work/apart/bare.debug"
+	has_no_names || { echo 'no symbols'; return 1; }
+	head -c 100 "$work/apart/whole" >"$work/apart/bare.debug"
+	has_no_names || { echo 'cut off'; return 1; }
+}
+
+names_of_a_changed_file()
+{
+	separate -Wl,--build-id=none && has_names || return
+	echo >>"$work/apart/bare.debug"
+	has_no_names
+}
+
+# What the system has there must not be touched: the command runs where another directory is mounted on it.
+names_of_the_system()
+{
+	separate -Wl,--build-id=0x0123456789abcdef || return
+	mkdir -p "$work/debug/.build-id/01" "$work/debug$work/apart" || return 1
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\nexec unshare -m sh -c "mount --bind %s /usr/lib/debug && exec \\"\\$@\\"" sh %s "$@"\n' \
+		"$work/debug" "$nlock" >"$work/elsewhere"
+	chmod +x "$work/elsewhere"
+	"$work/elsewhere" run true 2>/dev/null || { echo 'nothing can be mounted on /usr/lib/debug here'; return 77; }
+	mv "$work/apart/bare.debug" "$work/debug/.build-id/01/23456789abcdef.debug"
+	has_no_names || { echo 'without that directory'; return 1; }
+	(nlock=$work/elsewhere && has_names) || { echo 'by its build ID'; return 1; }
+	mv "$work/debug/.build-id/01/23456789abcdef.debug" "$work/debug$work/apart/bare.debug"
+	(nlock=$work/elsewhere && has_names) || { echo 'by its path'; return 1; }
+}
+
+# The system's Python is stripped, and exports the variable that its interpreter's lock is in. The threads take turns for as long as it
+# takes until one of them had to wait for the mutex inside.
+a_real_program_is_named()
+{
+	[ -x /usr/bin/python3 ] || { echo 'no /usr/bin/python3'; return 77; }
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		run --stats /usr/bin/python3 -c '
+import sys, threading
+sys.setswitchinterval(1e-6)
+threads = [threading.Thread(target=lambda: [None for _ in range(200000)]) for _ in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()'
+		is_code 0 || return 1
+		says ' mutex _PyRuntime(\+0x[0-9a-f]+)? in [a-z0-9._-]*python' err >"$work/why" && return 0
+	done
+	grep -Eq '^ +[0-9]+ .* mutex .*, first used by ' "$work/err" || { echo 'nobody had to wait'; return 77; }
+	cat "$work/why"
+	return 1
+}
+
 # reports FILE: "process: acquisitions of mutexes", sorted.
 reports()
 {
@@ -460,6 +570,12 @@ statistics()
 	test_that 'each kind of object is counted exactly' counts_are_exact
 	test_that 'the most contended lock is named, and who used it first' the_hottest_is_named
 	test_that 'a stripped program has offsets instead of names' a_stripped_one_has_offsets
+	test_that 'unless there is the debug file that it names' linked_names -Wl,--build-id
+	test_that 'also one without a build ID' linked_names -Wl,--build-id=none
+	test_that 'the debug file of another build is not believed' names_of_another_build
+	test_that 'nor one that was changed since' names_of_a_changed_file
+	test_that 'a debug file is found where the system keeps them' names_of_the_system
+	test_that 'the lock of a program from the distribution is named' a_real_program_is_named
 	test_that 'a child of fork begins at zero and reports too' child_has_its_own_report
 	test_that 'every program that is started reports, into one file, which is new' all_programs_report
 	test_that 'a program that closes standard error reports there all the same' closed_standard_error_is_reached

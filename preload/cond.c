@@ -9,6 +9,10 @@
  * A process-shared condition variable is the C library's, as its partner may be. But the C library cannot wait with a mutex
  * of ours. Such a mutex is private, so all who wait with it are threads of this process; and each holds it as it comes. The first
  * makes the condition variable ours, for good: nobody can be waiting on it with another mutex at that time.
+ *
+ * Orders
+ *   A1  flags_of: load acquire   pairs with A2: who sees that it is ours sees it initialised
+ *   A2  take_over: or release    publishes it
  */
 #include "host.h"
 #include "overlay.h"
@@ -83,7 +87,7 @@ static inline struct np_cond *overlay(pthread_cond_t *c)
 
 static inline uint32_t flags_of(const struct np_cond *o)
 {
-	return __atomic_load_n(&o->flags, __ATOMIC_ACQUIRE); /* with take_over's release */
+	return __atomic_load_n(&o->flags, __ATOMIC_ACQUIRE); /* A1 */
 }
 
 static inline bool is_hosts(const struct np_cond *o)
@@ -98,7 +102,7 @@ static void take_over(struct np_cond *o)
 	memset(&o->cond, 0, sizeof(o->cond));
 	rc = nlock_cond_init(&o->cond, NLOCK_SHARED);
 	(void)rc; /* cannot fail: it could only for the alignment or the attributes */
-	__atomic_fetch_or(&o->flags, NP_COND_OURS, __ATOMIC_RELEASE);
+	__atomic_fetch_or(&o->flags, NP_COND_OURS, __ATOMIC_RELEASE); /* A2 */
 }
 
 /* True: wait by the C library. The caller holds m. */

@@ -8,11 +8,20 @@
  * waits for a thread that may have been stopped in between.
  *
  * The C library says in a word that such a lock is process-shared, and in that word lies a part of ours. So it is believed only
- * between two looks at the flags that see neither mark. CLAIM must not be seen later than what is stored after it, or a lock of
- * ours would be taken for one of the C library's: hence the release of that store.
+ * if the flags, after that, can be "changed" from what they were to the same: then there was no mark when the word was read.
  *
  * The writer's number makes its second lock, of either mode, fail with EDEADLK. It is stored by the writer only, and taken away
  * before it unlocks, so a reader that unlocks sees none.
+ *
+ * Orders
+ *   A1  flags_of: load acquire      pairs with A3: who sees OURS sees the preference. And with A2: who sees CLAIM stores into the
+ *                                   word only after the mark, as everybody sees it
+ *   A2  claim: CAS acquire release  one that finds no mark comes before the one that sets CLAIM, and so before all that owners of our
+ *                                   lock store into the word: what was read of the word before it was not theirs. To look at
+ *                                   the flags a second time would not do: an owner's stores have no order, and the look could be older
+ *   A3  finish_claim: CAS release   publishes the preference
+ *   Relaxed and why: what the word says counts only after A2. The writer's number is stored by the writer only, and compared
+ *   with the reader's own.
  */
 #include "host.h"
 #include "overlay.h"
@@ -29,22 +38,22 @@ static inline struct np_rwlock *overlay(pthread_rwlock_t *rw)
 
 static uint32_t flags_of(const struct np_rwlock *o)
 {
-	return __atomic_load_n(&o->flags, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&o->flags, __ATOMIC_ACQUIRE); /* A1 */
 }
 
+/* Says the word. */
 static bool is_host_shared(const pthread_rwlock_t *rw)
 {
-	return __atomic_load_n(&rw->__data.__shared, __ATOMIC_ACQUIRE) != 0;
+	return __atomic_load_n(&rw->__data.__shared, __ATOMIC_RELAXED) != 0;
 }
 
 /* f: as the flags were, not OURS. */
 static void finish_claim(struct np_rwlock *o, uint32_t f)
 {
-	uint32_t claimed = (f & NP_RW_KIND) | NP_RW_CLAIM;
+	uint32_t claimed = (f & NP_RW_KIND) | NP_RW_CLAIM, ours = claimed | NP_RW_OURS;
 
-	__atomic_store_n(&o->lock.prefers, (uint16_t)np_prefers(f & NP_RW_KIND), __ATOMIC_RELEASE);
-	__atomic_compare_exchange_n(&o->flags, &claimed, claimed | NP_RW_OURS, false, __ATOMIC_RELEASE,
-				    __ATOMIC_RELAXED);
+	__atomic_store_n(&o->lock.prefers, (uint16_t)np_prefers(f & NP_RW_KIND), __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&o->flags, &claimed, ours, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED); /* A3 */
 }
 
 static __attribute__((noinline, cold)) bool claim(pthread_rwlock_t *rw)
@@ -55,13 +64,13 @@ static __attribute__((noinline, cold)) bool claim(pthread_rwlock_t *rw)
 	if (!np_is_active())
 		return false;
 	while (!((f = flags_of(o)) & (NP_RW_CLAIM | NP_RW_OURS))) {
-		if (is_host_shared(rw)) {
-			if (flags_of(o) == f)
-				return false;
-		} else {
-			__atomic_compare_exchange_n(&o->flags, &f, f | NP_RW_CLAIM, false, __ATOMIC_ACQ_REL,
-						    __ATOMIC_RELAXED);
-		}
+		bool is_hosts = is_host_shared(rw);
+		uint32_t next = is_hosts ? f : f | NP_RW_CLAIM;
+		bool is_so = __atomic_compare_exchange_n(&o->flags, &f, next, false, __ATOMIC_ACQ_REL, /* A2 */
+							 __ATOMIC_RELAXED);
+
+		if (is_so && is_hosts)
+			return false;
 	}
 	if (!(f & NP_RW_OURS))
 		finish_claim(o, f);

@@ -103,6 +103,7 @@ FNR == 1 {
 	finish_file()
 	file = FILENAME; name = base(file)
 	in_lib = file ~ /^lib\//
+	in_preload = file ~ /^preload\//
 	in_wall = in_lib || file ~ /^include\//
 	may_call = name ~ /^(futex2\.h|wait\.c|system\.c)$/
 	may_place = name ~ /^(nlock\.h|attr\.h|wait\.c|system\.c)$/
@@ -138,7 +139,7 @@ in_head {
 	if ($0 ~ /\*\//) in_head = 0
 }
 
-in_lib && name != "atomic.h" && code !~ /^[ \t]*$/ {
+(in_lib || in_preload) && name != "atomic.h" && code !~ /^[ \t]*$/ {
 	rest = $0; tags = 0
 	while (match(rest, /\/\* *A[0-9]+[^*]*\*\//)) {
 		note = substr(rest, RSTART + 2, RLENGTH - 4); rest = substr(rest, RSTART + RLENGTH)
@@ -148,7 +149,8 @@ in_lib && name != "atomic.h" && code !~ /^[ \t]*$/ {
 			used[tag] = FNR; tags++
 		}
 	}
-	if (code ~ /nl_[a-z0-9_]*_(acq|rel|acqrel|sc)[ \t]*\(/ && !tags) say("an ordered operation without a tag, /* A1 */, on its line")
+	if (code ~ /nl_[a-z0-9_]*_(acq|rel|acqrel|sc)[ \t]*\(|__ATOMIC_(ACQUIRE|RELEASE|ACQ_REL|SEQ_CST|CONSUME)/ && !tags)
+		say("an ordered operation without a tag, /* A1 */, on its line")
 }
 
 code ~ /^[ \t]*#[ \t]*include/ {
@@ -162,6 +164,7 @@ code ~ /^[ \t]*#[ \t]*include/ {
 	}
 	if (in_lib && target ~ /\.c$/) say("a source file is included")
 	if (in_wall && target ~ /stdatomic/) say("atomics are spelt in atomic.h only")
+	if (in_preload && target ~ /stdatomic/) say("an atomic operation in preload/ names its order")
 	next
 }
 
@@ -172,9 +175,11 @@ in_lib && code ~ /(^|[^A-Za-z0-9_])((m|c|re)alloc|aligned_alloc|free|v?(f|d|s|sn
 	say("nothing in lib/ prints, exits or allocates")
 }
 # What runs under any program, at any moment: inside its malloc, in a signal handler, while the loader holds its lock.
-file ~ /^preload\// && code ~ /(^|[^A-Za-z0-9_])((m|c|re)alloc|aligned_alloc|free|v?(f|d|s|sn)?printf|puts|fputs|perror|_?exit|_Exit|abort|dlv?sym|dlopen|getenv)[ \t]*\(/ {
+in_preload && code ~ /(^|[^A-Za-z0-9_])((m|c|re)alloc|aligned_alloc|free|v?(f|d|s|sn)?printf|puts|fputs|perror|_?exit|_Exit|abort|dlv?sym|dlopen|getenv)[ \t]*\(/ {
 	say("nothing in preload/ prints, exits or allocates, or asks the loader; its environment is secure_getenv")
 }
+# Their order is written nowhere.
+in_preload && code ~ /__sync_|_Atomic/ { say("an atomic operation in preload/ names its order") }
 in_wall && !may_place && code ~ /(^|[^A-Za-z0-9_])(NLOCK_PLACE_|NLOCK_SHARED|A_PLACE|A_SHARED|A_NODE)/ {
 	say("placement and sharing are read in attr.h, wait.c and system.c only")
 }
@@ -277,6 +282,13 @@ self_test() {
 	plant $m 'atomics are spelt' "\$a #include <stdatomic.h>"
 	plant $m 'without a tag' 's|(nl_cas_acq.*/\* A1 \*/|&|; s|/\* A1 \*/||'
 	plant $m 'not in the Orders table' 's|/\* A1 \*/|/* A99 */|'
+	plant preload/rwlock.c 'without a tag' 's|/\* A3 \*/||'
+	plant preload/cond.c 'without a tag' 's|/\* A2 \*/||'
+	plant preload/cond.c 'not in the Orders table' 's|/\* A1 \*/|/* A99 */|'
+	plant preload/cond.c 'nowhere in the code' 's|^ \*   A1 |&x\n *   A98  nobody\n *       |'
+	plant preload/mutex.c 'without a tag' "\$a int planted(int *p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }"
+	plant preload/mutex.c 'names its order' "\$a int planted(int *p) { return __sync_fetch_and_add(p, 1); }"
+	plant preload/mutex.c 'names its order' "\$a #include <stdatomic.h>"
 	plant $m 'nowhere in the code' 's|^ \*   A1 |&x\n *   A98  nobody\n *       |'
 	plant lib/attr.h 'points upwards' "\$a #include \"wait.h\""
 	plant $m 'nested 4 deep' "\$a void planted(void)\n{\n$t$t$t${t}if (1)\n}"

@@ -8,7 +8,9 @@
  *
  * A process-shared condition variable is the C library's, as its partner may be. But the C library cannot wait with a mutex
  * of ours. Such a mutex is private, so all who wait with it are threads of this process; and each holds it as it comes. The first
- * makes the condition variable ours, for good: nobody can be waiting on it with another mutex at that time.
+ * makes the condition variable ours, for good: nobody can be waiting on it with another mutex at that time. But whoever waited
+ * with such a one before may have been released and not have left, and still counts itself out: so first the C library is told
+ * that its condition variable ends, and waits for that. As at any end, no signal may be under way then for earlier waiters.
  *
  * Orders
  *   A1  flags_of: load acquire   pairs with A2: who sees that it is ours sees it initialised
@@ -105,13 +107,14 @@ static void take_over(struct np_cond *o)
 	__atomic_fetch_or(&o->flags, NP_COND_OURS, __ATOMIC_RELEASE); /* A2 */
 }
 
-/* True: wait by the C library. The caller holds m. */
+/* True: wait by the C library. The caller holds m. What the end of its condition variable leaves in the flags means nothing to us. */
 static bool waits_at_hosts(struct np_cond *o, pthread_mutex_t *m)
 {
 	if (!is_hosts(o))
 		return false;
 	if (np_mutex_kind(np_mutex(m)) == NP_HOSTS)
 		return true;
+	host(pthread_cond_destroy)((pthread_cond_t *)o);
 	take_over(o);
 	return false;
 }

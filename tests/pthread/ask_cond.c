@@ -5,6 +5,7 @@
 #include "kinds.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +15,9 @@ struct party {
 	pthread_cond_t c;
 	pthread_mutex_t *m;
 	int goes; /* guarded by the mutex, or by nobody having it */
-	int depth, in_handler;
+	int depth, is_held_up;
+	int until[2]; /* a pipe: who is held up waits for a byte */
+	pthread_mutex_t other;
 	clockid_t clock;
 	struct timespec t;
 };
@@ -483,6 +486,85 @@ static void minds_its_clock(const void *arg)
 	pt_elsewhere(call_try_and_unlock, p->m);
 }
 
+/* ---------------------------------------------------------------- another mutex, while a waiter is on its way out */
+
+static struct party *held_up;
+
+static void hold_up(int unused)
+{
+	char byte;
+
+	(void)unused;
+	__atomic_store_n(&held_up->is_held_up, 1, __ATOMIC_RELAXED);
+	while (read(held_up->until[0], &byte, 1) < 0)
+		;
+}
+
+/* The thread, which is asleep, does not come out of its call until it is let go. */
+static void hold_up_thread(struct party *p, struct pt_thread *t)
+{
+	const struct sigaction sa = { .sa_handler = hold_up };
+
+	held_up = p;
+	ANSWER_ERRNO(pipe(p->until));
+	ANSWER_ERRNO(sigaction(SIGUSR1, &sa, NULL));
+	ANSWER(pthread_kill(t->thread, SIGUSR1));
+	while (!__atomic_load_n(&p->is_held_up, __ATOMIC_RELAXED))
+		sched_yield();
+}
+
+static int call_wait_with_other(void *arg)
+{
+	struct party *p = arg;
+	int rc = pthread_mutex_lock(&p->other);
+
+	while (!rc && !__atomic_load_n(&p->goes, __ATOMIC_RELAXED))
+		rc = pthread_cond_wait(&p->c, &p->other);
+	return rc ? rc : pthread_mutex_unlock(&p->other);
+}
+
+static int call_try_with_other(void *arg)
+{
+	struct party *p = arg;
+	struct timespec past = pt_time(CLOCK_REALTIME, WHEN_PAST);
+	int rc = pthread_mutex_lock(&p->other);
+
+	rc = rc ? rc : pthread_cond_timedwait(&p->c, &p->other, &past);
+	pthread_mutex_unlock(&p->other);
+	return rc;
+}
+
+static int call_signal(void *arg)
+{
+	struct party *p = arg;
+
+	__atomic_store_n(&p->goes, 1, __ATOMIC_RELAXED);
+	return pthread_cond_signal(&p->c);
+}
+
+/* arg: a kind. When the second one waits, the first has been released, and looks at the condition variable once more. */
+static void changes_its_mutex(const void *k)
+{
+	struct party *p = party_of(k);
+	struct pt_thread t, u;
+
+	pt_start(&t, call_wait, p);
+	pt_waits(&t);
+	hold_up_thread(p, &t);
+	ANSWER(call_signal(p));
+	pt_start(&u, call_try_with_other, p);
+	pt_sees_asleep(&u); /* or back: both are right */
+	ANSWER(write(p->until[1], "", 1) != 1);
+	pt_finish(&t);
+	pt_finish(&u);
+	p->goes = 0;
+	pt_start(&t, call_wait_with_other, p);
+	pt_waits(&t);
+	pt_in_child(call_signal, p);
+	pt_finish(&t);
+	ANSWER(pthread_cond_destroy(&p->c));
+}
+
 static int call_child(void *arg)
 {
 	struct party *p = arg;
@@ -523,7 +605,10 @@ void ask_cond(void)
 		strcpy(subject + 12, kinds[k].name);
 		for (int i = 0; i < COUNT(cases); i++)
 			pt_case(subject, cases[i].sentence, cases[i].body, &kinds[k]);
-		if (kinds[k].pshared == PTHREAD_PROCESS_SHARED)
+		if (kinds[k].pshared == PTHREAD_PROCESS_SHARED) {
 			pt_case(subject, "two wait, another process broadcasts", among_processes, &kinds[k]);
+			pt_case(subject, "another waits with a mutex of its own, the first is about to leave",
+				changes_its_mutex, &kinds[k]);
+		}
 	}
 }

@@ -15,7 +15,8 @@
  * in the C++ library, stay the C library's, and what their native_handle() yields must not be passed to these functions; for
  * std:: on nlock there are the preload library and <nlock.hpp>. What the C library keeps: robust, priority-inheriting and
  * priority-protected mutexes, and all that is process-shared: named semaphores always, the rest unless NLOCK_PRELOAD_SHARED=1 is
- * in the environment of every process that uses it. To those each function passes on.
+ * in the environment of the process that initialises it; then every process that uses it must do so by nlock. To those each function
+ * passes on.
  */
 #ifndef NLOCK_PTHREAD_H
 #define NLOCK_PTHREAD_H

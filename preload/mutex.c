@@ -28,9 +28,9 @@ enum np_kind np_mutex_kind(const struct np_mutex *o)
 {
 	const uint32_t kind = o->kind;
 
-	if (!np_is_active() || kind & NP_KIND_HOST || kind & ~(NP_KIND_TYPE | NP_KIND_SHARED | NP_KIND_ELIDE))
+	if (!np_is_active() || kind & ~(NP_KIND_TYPE | NP_KIND_TAKEN | NP_KIND_SHARED | NP_KIND_ELIDE))
 		return NP_HOSTS;
-	if (kind & NP_KIND_SHARED && o->mark != NP_TAKEN)
+	if (!(kind & NP_KIND_SHARED) != !(kind & NP_KIND_TAKEN))
 		return NP_HOSTS;
 	switch (kind & NP_KIND_TYPE) {
 	case PTHREAD_MUTEX_RECURSIVE:
@@ -140,7 +140,7 @@ NP_EXPORT int DOOR(pthread_, mutex_init)(pthread_mutex_t *m, const pthread_mutex
 	if (rc || !np_is_active() || !(o->kind & NP_KIND_SHARED) || o->kind & NP_KIND_HOST || !np_takes_shared())
 		return rc;
 	rc = nlock_mutex_init(&o->lock, NLOCK_SHARED);
-	o->mark = NP_TAKEN;
+	o->kind |= NP_KIND_TAKEN;
 	return rc;
 }
 

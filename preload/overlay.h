@@ -6,7 +6,8 @@
  * memory that is all zero. So each overlay keeps what the C library's headers put into an object where they put it, and
  * from that alone it can be told whose an object is. An object is one library's from its first use to its end.
  *
- *   mutex     the kind says it: robust, priority-inheriting and priority-protected mutexes are the C library's
+ *   mutex     the kind says it: robust, priority-inheriting and priority-protected mutexes are the C library's, and process-shared
+ *             ones, unless they are taken over, which is a kind of its own
  *   the rest  process-shared objects are the C library's, unless they are taken over; what we made process-shared is marked
  *
  * Where the C library initialises, it initialises ours too: it judges the attributes, and leaves zeroes, which are a valid
@@ -29,14 +30,13 @@
 
 struct np_mutex {
 	nlock_mutex_t lock;
-	uint32_t kind;         /* the C library's; constant. All ones: destroyed */
+	uint32_t kind;         /* the C library's, perhaps with TAKEN; constant. All ones: destroyed */
 	uint32_t owner, depth; /* of a recursive or error-checking one; who owns it, how often */
-	uint32_t mark;         /* NP_TAKEN: process-shared and ours */
 };
 
-#define NP_TAKEN 0x6e6c6b53u
-
-#define NP_KIND_TYPE   0x03u /* 0 normal, 1 recursive, 2 error-checking, 3 adaptive */
+#define NP_KIND_TYPE 0x03u /* 0 normal, 1 recursive, 2 error-checking, 3 adaptive */
+#define NP_KIND_TAKEN \
+	0x04u /* process-shared, and ours. To the C library it is no kind at all: without us it says EINVAL */
 #define NP_KIND_HOST   0x70u /* robust, inherits priority, has a ceiling */
 #define NP_KIND_SHARED 0x80u
 #define NP_KIND_ELIDE  0x300u /* may be elided, or must not: nothing to us */

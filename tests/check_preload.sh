@@ -35,6 +35,12 @@ says() {
 	printf '%s\n' "$wanted" | diff - "$work/said"
 }
 
+says_nothing() {
+	timeout 120 env "$@" >"$work/said" 2>&1 && [ ! -s "$work/said" ] && return
+	cat "$work/said"
+	return 1
+}
+
 # ---------------------------------------------------------------- from the first moment to the last
 
 cat >"$work/always.c" <<'END'
@@ -221,6 +227,96 @@ check 'a program of several processes is built' compile share
 check 'it works without the module' says '600 600 600 200' "$work/share"
 check 'and with it' says '600 600 600 200' LD_PRELOAD="$so" "$work/share"
 check 'and with its objects taken over' says '600 600 600 200' NLOCK_PRELOAD_SHARED=1 LD_PRELOAD="$so" "$work/share"
+
+cat >"$work/met.c" <<'END'
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const int types[] = { PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP };
+
+struct shared {
+	pthread_mutex_t m[4];
+	pthread_cond_t c;
+};
+
+static int make(struct shared *s)
+{
+	pthread_mutexattr_t m;
+	pthread_condattr_t c;
+	int bad = 0;
+
+	pthread_condattr_init(&c);
+	pthread_condattr_setpshared(&c, PTHREAD_PROCESS_SHARED);
+	bad |= pthread_cond_init(&s->c, &c);
+	for (int i = 0; i < 4; i++) {
+		pthread_mutexattr_init(&m);
+		pthread_mutexattr_setpshared(&m, PTHREAD_PROCESS_SHARED);
+		pthread_mutexattr_settype(&m, types[i]);
+		bad |= pthread_mutex_init(&s->m[i], &m);
+	}
+	return bad;
+}
+
+static void say(int rc)
+{
+	printf("%s ", rc ? strerrorname_np(rc) : "0");
+}
+
+static void use(struct shared *s, pthread_mutex_t *m)
+{
+	const struct timespec past = { 1, 0 };
+
+	say(pthread_mutex_lock(m));
+	say(pthread_cond_timedwait(&s->c, m, &past));
+	say(pthread_mutex_unlock(m));
+	say(pthread_mutex_trylock(m));
+	say(pthread_mutex_unlock(m));
+	say(pthread_mutex_timedlock(m, &past));
+	say(pthread_mutex_unlock(m));
+	puts("");
+}
+
+int main(int argc, char **argv)
+{
+	int fd = argc > 2 ? open(argv[2], O_RDWR | O_CREAT, 0600) : -1;
+	struct shared *s;
+
+	if (fd < 0 || ftruncate(fd, sizeof(*s)))
+		return 1;
+	s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (s == MAP_FAILED)
+		return 1;
+	if (!strcmp(argv[1], "make"))
+		return make(s);
+	for (int i = 0; i < 4; i++)
+		use(s, &s->m[i]);
+	return 0;
+}
+END
+
+can='0 ETIMEDOUT 0 0 0 0 0 '
+cannot='EINVAL EINVAL EINVAL EINVAL EINVAL EINVAL EINVAL '
+can="$can
+$can
+$can
+$can"
+cannot="$cannot
+$cannot
+$cannot
+$cannot"
+check 'programs that meet in a file are built' compile met
+check 'one makes' says_nothing "$work/met" make "$work/theirs"
+check 'one that takes over uses what the C library has made' says "$can" NLOCK_PRELOAD_SHARED=1 LD_PRELOAD="$so" "$work/met" use "$work/theirs"
+check 'and then the C library again' says "$can" "$work/met" use "$work/theirs"
+check 'one that takes over makes' says_nothing NLOCK_PRELOAD_SHARED=1 LD_PRELOAD="$so" "$work/met" make "$work/ours"
+check 'it can be used by another' says "$can" NLOCK_PRELOAD_SHARED=1 LD_PRELOAD="$so" "$work/met" use "$work/ours"
+check 'and by one that does not take over' says "$can" LD_PRELOAD="$so" "$work/met" use "$work/ours"
+check 'one without the module is told that it cannot' says "$cannot" "$work/met" use "$work/ours"
 
 # ---------------------------------------------------------------- handlers of fork that run before the module's
 

@@ -117,6 +117,12 @@ check 'no executable stack' awk '/GNU_STACK/ { seen = 1; if ($7 ~ /E/) bad = 1 }
 check 'no relocations in the text' sh -c "! grep -q TEXTREL '$work/dynamic'"
 check 'relocations are read-only' grep GNU_RELRO "$work/segments"
 check 'and made at start' grep -E 'BIND_NOW|Flags:.*NOW' "$work/dynamic"
+for module in "$libdir"/nlock/libnlock-preload*.so; do
+	[ -e "$module" ] || continue
+	"$READELF" -dW "$module" >"$work/module"
+	check "$(basename "$module") does not need libnuma" \
+		sh -c "grep -q 'NEEDED.*libc' '$work/module' && ! grep 'NEEDED.*numa' '$work/module'"
+done
 check 'a soname with the interface in it' grep -E 'SONAME.*libnlock\.so\.[0-9]+' "$work/dynamic"
 
 # ---------------------------------------------------------------- a user's program

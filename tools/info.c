@@ -13,13 +13,15 @@
 
 #include <errno.h>
 #include <nlock.h>
-#include <numa.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#ifdef HAVE_NUMA
+#include <numa.h>
+#endif
 
 /* ---------------------------------------------------------------- output */
 
@@ -195,6 +197,7 @@ static void put_hash(void)
 
 /* ---------------------------------------------------------------- nodes, CPUs */
 
+#ifdef HAVE_NUMA
 static void put_mask(const char *label, const char *key, const struct bitmask *mask)
 {
 	struct list_text l = { .from = -1 };
@@ -225,6 +228,13 @@ static void put_nodes(void)
 	if (allowed)
 		numa_bitmask_free(allowed);
 }
+#else
+static void put_nodes(void)
+{
+	put("node list", "nodes", "null", "unknown: built without libnuma");
+	put("node list, allowed", "nodes_allowed", "null", "unknown: built without libnuma");
+}
+#endif
 
 static void put_cpus(void)
 {

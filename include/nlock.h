@@ -98,8 +98,8 @@ NLOCK_API uint32_t nlock_bound(void);
  *
  * All but HASH need futex2, also later: a filter that forbids it while somebody sleeps leaves that thread asleep.
  * NODE and FIRST need Linux 6.16, an object aligned to 8 bytes, and have a stronger rule for
- * the end of life, see nlock_mutex_destroy. They never use the private hash.
- * Placement is where waiters queue, not where the object's memory is: that is the caller's.
+ * the end of life, see nlock_mutex_destroy; not in memory from nlock_alloc_onnode. They never use the private hash.
+ * Placement is where waiters queue, not where the object's memory is: that is the caller's, see nlock_alloc_onnode.
  */
 #define NLOCK_PLACE_HASH ((nlock_attr_t)0x0u)
 #define NLOCK_PLACE_NODE(n) \
@@ -142,7 +142,7 @@ typedef struct nlock_mutex {
 /* Makes *m an unlocked mutex with the given attributes. Reads nothing of what was there before.
  * Nobody may be using *m.
  *   EINVAL   attr is not a valid word (two hand-offs or two placements together may look like a third); m is not aligned
- *            to 8 bytes; NODE(n) with a node that this machine cannot have
+ *            to 8 bytes; NODE(n) with a node that this process cannot have
  *   ENOTSUP  the placement is not to be had: the kernel is too old, a filter forbids it, or NLOCK_FUTEX=legacy
  *   EFAULT   NODE or FIRST on memory that cannot be written */
 NLOCK_API NLOCK_MUST_CHECK int nlock_mutex_init(nlock_mutex_t *m, nlock_attr_t attr);
@@ -222,7 +222,7 @@ typedef struct nlock_cond {
 /* Makes *c a condition variable for which nobody waits. Reads nothing of what was there before. Nobody may be using *c.
  * attr is a placement and a sharing; NLOCK_PLACE_FIRST here means the node of the thread that makes this call, for good.
  *   EINVAL   attr is not a valid word, or asks for a hand-off: nothing is handed over here; c is not aligned to 8 bytes;
- *            NODE(n) with a node that this machine cannot have
+ *            NODE(n) with a node that this process cannot have
  *   ENOTSUP  the placement is not to be had, see nlock_mutex_init
  *   EFAULT   NODE or FIRST on memory that cannot be written */
 NLOCK_API NLOCK_MUST_CHECK int nlock_cond_init(nlock_cond_t *c, nlock_attr_t attr);
@@ -432,7 +432,7 @@ typedef struct nlock_barrier {
 
 /* Makes *b a barrier for `count` threads. Reads nothing of what was there before. Nobody may be using *b.
  *   EINVAL   count is 0, or more than NLOCK_BARRIER_COUNT_MAX; attr is not a valid word, or has a hand-off: nothing is handed
- *            over here; *b is not aligned to 8 bytes; NODE(n) with a node that this machine cannot have
+ *            over here; *b is not aligned to 8 bytes; NODE(n) with a node that this process cannot have
  *   ENOTSUP  the placement is not to be had: the kernel is too old, a filter forbids it, or NLOCK_FUTEX=legacy
  *   EFAULT   NODE or FIRST on memory that cannot be written
  * Under FIRST the table is that of the node of the first thread of a round to go to sleep, if by then all threads of
@@ -491,7 +491,7 @@ typedef struct nlock_sem {
 /* Makes *s a semaphore of `value` tokens. Reads nothing of what was there before. Nobody may be using *s. Zeroed memory is
  * a semaphore without tokens, of the default attributes.
  *   EINVAL   value is above NLOCK_SEM_VALUE_MAX; attr is not a valid word; s is not aligned to 8 bytes; NODE(n) with a node
- *            that this machine cannot have
+ *            that this process cannot have
  *   ENOTSUP, EFAULT   as nlock_mutex_init */
 NLOCK_API NLOCK_MUST_CHECK int nlock_sem_init(nlock_sem_t *s, uint32_t value, nlock_attr_t attr);
 
@@ -562,6 +562,34 @@ typedef struct nlock_once {
  * The memory of *o may go when nobody will call any more and each call has returned, or has completed init. In a
  * signal handler it must not be used. */
 NLOCK_API_UNWINDS int nlock_once(nlock_once_t *o, void (*init)(void *), void *arg);
+
+/* ------------------------------------------------------------------ memory on a node
+ *
+ * Where an object's memory is and where its waiters queue are two things: this is about the first, placement about the second.
+ */
+enum nlock_type {
+	NLOCK_TYPE_MUTEX,         /* nlock_mutex_t */
+	NLOCK_TYPE_COND,          /* nlock_cond_t */
+	NLOCK_TYPE_RWLOCK,        /* nlock_rwlock_t */
+	NLOCK_TYPE_RWLOCK_SPREAD, /* nlock_rwlock_spread_t */
+	NLOCK_TYPE_BARRIER,       /* nlock_barrier_t */
+	NLOCK_TYPE_SEM,           /* nlock_sem_t */
+};
+
+/* Gives *object memory for one object of the type, on NUMA node `node`: zeroed, that is, valid with the default attributes (but a
+ * barrier must be initialised), in cache lines of its own. Private: after a fork parent and child have a copy each, so it is
+ * no place for objects that processes share.
+ *   EINVAL   there is no such type; object is NULL; the node does not exist, has no memory, or is not allowed to this process
+ *   ENOMEM   no memory
+ *   ENOTSUP  built without libnuma, the kernel has no NUMA calls, or a filter forbids them
+ * On anything but 0 *object is left alone. Takes a lock, and may make system calls: not in a signal handler. */
+NLOCK_API NLOCK_MUST_CHECK int nlock_alloc_onnode(enum nlock_type type, int node, void **object);
+
+/* Gives the memory back, for another object of the same type on the same node; it is never unmapped. So objects that stand here may go
+ * under every placement when those of placement HASH may: a wake call that is still made does no harm. Nobody may
+ * use the object any more; whether anybody does is not looked at. NULL is nothing to do.
+ *   EINVAL   it is not memory from nlock_alloc_onnode, or has been given back already; nothing was done */
+NLOCK_API int nlock_free_onnode(void *object);
 
 /* ------------------------------------------------------------------ the library and the kernel */
 

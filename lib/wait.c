@@ -37,6 +37,9 @@
  * Failure
  *   A wait that fails in a way nobody foresaw sleeps a millisecond and says "look again": slow, but never a busy loop.
  *   A wake that fails found nobody: the object may be gone, which is allowed.
+ *   So a node that the kernel refuses (EINVAL; memory that comes from a machine with more nodes) strands nobody. Who sleeps was
+ *   accepted with the node that stands in the object, and that stays until nobody is registered; a wake with it is accepted too. Who is
+ *   not accepted does not sleep, but looks every millisecond, and needs no wake.
  */
 #define _GNU_SOURCE
 #include "wait.h"
@@ -524,8 +527,24 @@ bool nl_wait_adopt(uint32_t *word, uint32_t *seen, uint32_t v)
 
 /* ---------------------------------------------------------------- init */
 
+/* Not by libnuma: this file is in the modules for LD_PRELOAD. In a container the call is often forbidden. */
+#define MEMS_ALLOWED 4
+
+bool nl_wait_allows(uint32_t node)
+{
+	const uint32_t bits = 8 * sizeof(long);
+	unsigned long mask[NL_NODES / (8 * sizeof(long))] = { 0 };
+
+	if (node >= NL_NODES)
+		return false;
+	if (nl_syscall(SYS_get_mempolicy, 0, (uintptr_t)mask, NL_NODES + 1, 0, MEMS_ALLOWED, 0))
+		return true;
+	return mask[node / bits] >> node % bits & 1;
+}
+
 /* Under NODE and FIRST the raw getcpu call stores the node itself, and says EFAULT where a store of ours would be a signal.
- * Then the placement is tried, with a wake of nobody: a filter may have come since it was probed, and a node may not exist. */
+ * Then the placement is tried, with a wake of nobody: a filter may have come since it was probed, and a node may not exist. One
+ * that exists but is not allowed would work; it is refused all the same, since the process was told to keep away from it. */
 int nl_wait_place(uint32_t *word, nlock_attr_t attr)
 {
 	uint32_t pair[2] __attribute__((aligned(8))) = { 0, nl_attr_node(attr) };
@@ -534,6 +553,8 @@ int nl_wait_place(uint32_t *word, nlock_attr_t attr)
 
 	if (is_placed(attr) && !(known() & needs))
 		return -ENOTSUP;
+	if ((attr & A_PLACE) == A_PLACE_NODE && !nl_wait_allows(nl_attr_node(attr)))
+		return -EINVAL;
 	if (is_numa(attr))
 		rc = nl_syscall(SYS_getcpu, 0, (uintptr_t)&word[1], 0, 0, 0, 0);
 	if (rc)

@@ -82,6 +82,12 @@ uint32_t nl_wait_process(void);
 /* Prepares the node word for attr's placement: 0, -EINVAL, -ENOTSUP, -EFAULT. */
 int nl_wait_place(uint32_t *word, nlock_attr_t attr);
 
+/* Nodes have smaller numbers; attr.h has room for as many. */
+#define NL_NODES 1024
+
+/* May this process have memory of the node, as far as can be known? Where it is forbidden to ask, of every one. */
+bool nl_wait_allows(uint32_t node);
+
 /* Nanoseconds on the monotonic clock. */
 int64_t nl_now(void);
 

@@ -6,6 +6,8 @@
  * stops the releaser at its wake call, when the lock is released already; the next owner takes the lock, unlocks it
  * and unmaps it; then the call goes on, with an address at which there is nothing, or somebody else's memory. Second,
  * the releaser is traced instruction by instruction, and the memory goes right after the one that releases.
+ * In memory from nlock_alloc_onnode the same holds under every placement; there the next owner gives the slot back, and it
+ * becomes another lock.
  */
 #include "harness.h"
 
@@ -243,6 +245,79 @@ ROW_TEST(next_owner_may_reuse_the_memory_while_the_releaser_wakes)
 	begin();
 	for (int how = 0; how < 3; how++)
 		free_during_the_wake(row, how, uses_and_reuses);
+}
+
+static int uses_and_gives_back(struct hand *h)
+{
+	int rc = nlock_mutex_lock(h->m);
+
+	if (!rc)
+		rc = nlock_mutex_unlock(h->m);
+	if (!rc)
+		rc = nlock_mutex_destroy(h->m);
+	return rc ? rc : nlock_free_onnode(h->m);
+}
+
+/* The slot, given out again; all that lies around it is given out too, and filled with ones, as far as a wake could reach. */
+static bool becomes_another(nlock_mutex_t *m, const struct row *row)
+{
+	void *p = NULL;
+
+	for (int i = 0; i < 2000 && p != m; i++) {
+		if (nlock_alloc_onnode(NLOCK_TYPE_MUTEX, 0, &p))
+			return false;
+		if (p != m)
+			memset(p, 0xff, 64);
+	}
+	return p == m && !nlock_mutex_init(m, row->attr) && !nlock_mutex_lock(m);
+}
+
+#define AROUND 512
+
+static void give_back_during_the_wake(const struct row *row, int how)
+{
+	unsigned char before[AROUND];
+	nlock_mutex_t *m;
+	struct hand a, b;
+	uint64_t ticket;
+	void *p;
+
+	for (int i = 0; i < 40; i++)
+		must_be(nlock_alloc_onnode(NLOCK_TYPE_MUTEX, 0, &p), 0);
+	m = p;
+	must_be(nlock_mutex_init(m, row->attr), 0);
+	hire(&a, m, true);
+	if (a.listener < 0)
+		cannot("no notification by system-call filters");
+	hire(&b, m, false);
+	ask(&a, takes);
+	must_be(answer(&a), 0);
+	ask(&b, uses_and_gives_back);
+	must(harness_sees_asleep(getpid(), b.tid, m));
+	a.how = how;
+	ask(&a, releases);
+	ticket = stopped(&a);
+	must_be(pthread_kill(b.thread, SIGUSR1), 0);
+	must_be(answer(&b), 0);
+	must(becomes_another(m, row));
+	memcpy(before, (char *)m - AROUND / 2, AROUND);
+	lets_go_on(&a, ticket);
+	must_be(answer(&a), 0);
+	must(!memcmp(before, (char *)m - AROUND / 2, AROUND), "the late wake wrote to a stranger");
+	must_be(nlock_mutex_unlock(m), 0);
+	dismiss(&a);
+	dismiss(&b);
+}
+
+ROW_TEST(slot_may_become_another_lock_while_the_releaser_wakes)
+{
+	void *p;
+
+	if (nlock_alloc_onnode(NLOCK_TYPE_MUTEX, 0, &p) == ENOTSUP)
+		cannot("no memory on nodes");
+	begin();
+	for (int how = 0; how < 3; how++)
+		give_back_during_the_wake(row, how);
 }
 
 /* Bit 0 of the word: owned or granted. */
@@ -581,6 +656,7 @@ ROW_TEST(last_user_may_free_the_lock_thousands_of_times)
 static const struct test tests[] = {
 	CORE_MORTAL(next_owner_may_unmap_the_lock_while_the_releaser_wakes),
 	EACH_MORTAL(next_owner_may_reuse_the_memory_while_the_releaser_wakes),
+	EACH_ROW(slot_may_become_another_lock_while_the_releaser_wakes),
 	CORE_MORTAL(next_owner_may_unmap_the_lock_while_the_releaser_looks_for_sleepers),
 	EACH_HASH(nothing_is_touched_after_the_instruction_that_releases),
 	CORE_MORTAL(last_user_may_free_the_lock_thousands_of_times),

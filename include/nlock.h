@@ -627,6 +627,17 @@ NLOCK_API int nlock_hash_slots(void);
  *   ENOTSUP  the kernel has no private hash (before 6.17), or a filter forbids it */
 NLOCK_API NLOCK_MUST_CHECK int nlock_hash_set_slots(uint32_t n);
 
+/* Lets the waiters of this process queue in the kernel's global hash, from now on and for good: nothing undoes it, but a forked child or
+ * a program that is executed begins anew. May block as nlock_hash_set_slots. nlock makes this call nowhere else.
+ *   EBUSY             it has been done already
+ *   ENOMEM, ENOTSUP   as nlock_hash_set_slots */
+NLOCK_API NLOCK_MUST_CHECK int nlock_hash_use_global(void);
+
+/* Suggests a number of slots for `threads` threads that contend for `locks` objects of placement HASH: 8 for each object that can be slept
+ * on at the same time, which is the smaller of the two, rounded up to a power of two; at least 2, at most 2^31. A function of its
+ * arguments alone: it asks for nothing, and nlock_hash_set_slots may give less. nlock_hash(3) has the reason. */
+NLOCK_API uint32_t nlock_hash_fit(uint32_t threads, uint32_t locks);
+
 /* Process-wide counts of what the contended paths of all locks did, when the library was built with --enable-stats. One
  * acquisition may count as waited and as barge. */
 typedef struct nlock_stats {

@@ -3,7 +3,7 @@
  * system.c - what the library and the kernel say of themselves
  *
  * The private hash belongs to the process, not to any lock, so it is asked for here. Nothing but
- * nlock_hash_set_slots changes anything. errno stays as it was.
+ * nlock_hash_set_slots and nlock_hash_use_global changes anything. errno stays as it was.
  */
 #include "futex2.h"
 #include "policy.h"
@@ -29,20 +29,46 @@ int nlock_hash_slots(void)
 	return (int)nl_syscall(SYS_prctl, NL_PR_FUTEX_HASH, NL_PR_FUTEX_HASH_GET_SLOTS, 0, 0, 0, 0);
 }
 
+/* EBUSY: the global hash, for good. Whatever the kernel says besides these means that there is no such hash here, or that we may not ask. */
+static int ask_for_slots(uint32_t slots)
+{
+	long rc = nl_syscall(SYS_prctl, NL_PR_FUTEX_HASH, NL_PR_FUTEX_HASH_SET_SLOTS, slots, 0, 0, 0);
+
+	return rc == -EBUSY || rc == -ENOMEM || !rc ? (int)-rc : ENOTSUP;
+}
+
 /* The kernel takes powers of two, and 0 for the global hash, which cannot be undone: not by this function. More slots than `most` are
- * memory for nothing. Whatever else it says than the three means that there is no such hash here, or that we may not ask. */
+ * memory for nothing. */
 int nlock_hash_set_slots(uint32_t n)
 {
 	const uint32_t most = nl_wait_cpus() > 2 ? 8 * nl_wait_cpus() : 16;
 	uint32_t slots = 2;
-	long rc;
 
 	if (!n)
 		return EINVAL;
 	while (slots < n && slots < most)
 		slots *= 2;
-	rc = nl_syscall(SYS_prctl, NL_PR_FUTEX_HASH, NL_PR_FUTEX_HASH_SET_SLOTS, slots, 0, 0, 0);
-	return rc == -EBUSY || rc == -ENOMEM || !rc ? (int)-rc : ENOTSUP;
+	return ask_for_slots(slots);
+}
+
+/* Under a name of its own, so that nobody comes here by a number that is 0 by mistake. */
+int nlock_hash_use_global(void)
+{
+	return ask_for_slots(0);
+}
+
+/* A thread sleeps on one object at a time, so no more of them have waiters than there are threads. With 8 slots for each, a call
+ * finds another's waiters in its own one time in eight at most. The kernel's own choice is 4 for each thread that has a CPU. */
+#define SLOTS_EACH 8
+
+uint32_t nlock_hash_fit(uint32_t threads, uint32_t locks)
+{
+	const uint64_t wanted = SLOTS_EACH * (uint64_t)(threads < locks ? threads : locks);
+	uint32_t slots = 2;
+
+	while (slots < wanted && slots < 1u << 31)
+		slots *= 2;
+	return slots;
 }
 
 /* What policy.h goes by. */

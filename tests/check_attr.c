@@ -214,6 +214,27 @@ TEST(environment_says_what_the_default_bound_is)
 	must_be(i, 17);
 }
 
+TEST(suggested_slots_are_eight_for_each_object_that_can_be_slept_on)
+{
+	const struct {
+		uint32_t threads, locks, slots;
+	} cases[] = {
+		{ 0, 0, 2 },
+		{ 0, 7, 2 },
+		{ 1, 1, 8 },
+		{ 1, 1000, 8 },
+		{ 1000, 2, 16 },
+		{ 80, 1024, 1024 },
+		{ 64, 64, 512 },
+		{ 65, 65, 1024 },
+		{ UINT32_MAX, 1u << 28, 1u << 31 },
+		{ UINT32_MAX, UINT32_MAX, 1u << 31 },
+	};
+
+	for (int i = 0; i < COUNT(cases); i++)
+		must_be(nlock_hash_fit(cases[i].threads, cases[i].locks), cases[i].slots);
+}
+
 /* ---------------------------------------------------------------- policy */
 
 static const uint32_t some_bypass[] = { 0,         1,   2,    6,    7,      8,      99,      100,
@@ -386,6 +407,7 @@ static const struct test tests[] = {
 	ONCE(zero_is_the_default_of_all_three_axes),
 	ONCE(environment_says_what_the_default_bound_is),
 	ONCE(library_and_header_are_of_one_version),
+	ONCE(suggested_slots_are_eight_for_each_object_that_can_be_slept_on),
 	ONCE(ordinary_release_grants_exactly_from_the_bound_on),
 	ONCE(barging_never_grants_however_often_it_overtakes),
 	ONCE(caller_overrides_the_attribute),

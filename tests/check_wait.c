@@ -411,7 +411,6 @@ TEST(placement_refuses_what_cannot_be)
 /* ---------------------------------------------------------------- what works here */
 
 #define U32_PRIVATE 0x82u
-#define FUTEX_HASH  78 /* of prctl */
 
 /* The test's own probes: what the library says must not be less than what works, or rows would be left out. */
 TEST(features_are_what_raw_calls_find)
@@ -457,9 +456,35 @@ static int sizes_hash(void *arg)
 		return 4;
 	if (none)
 		return EXIT_CANNOT;
-	if (prctl(FUTEX_HASH, 1, 0, 0, 0)) /* the global one, for good */
+	if (nlock_hash_use_global() || nlock_hash_use_global() != EBUSY)
 		return 5;
 	return nlock_hash_set_slots(4) != EBUSY || nlock_hash_slots() != 0 ? 6 : 0;
+}
+
+/* The child of one that uses the global hash for good. */
+static int sizes_hash_anew(void *arg)
+{
+	(void)arg;
+	return nlock_hash_slots() != 0 || nlock_hash_set_slots(8) || nlock_hash_slots() != 8;
+}
+
+static int forks_after_global(void *arg)
+{
+	(void)arg;
+	if (nlock_hash_slots() < 0)
+		return nlock_hash_use_global() == ENOTSUP ? EXIT_CANNOT : 1;
+	if (nlock_hash_set_slots(16) || nlock_hash_use_global())
+		return 2;
+	return harness_child(sizes_hash_anew, NULL) ? 3 : nlock_hash_set_slots(8) != EBUSY;
+}
+
+TEST(child_of_a_fork_has_the_choice_of_hash_again)
+{
+	int status = harness_child(forks_after_global, NULL);
+
+	if (status == EXIT_CANNOT << 8)
+		cannot("no private hash");
+	must_be(status, 0);
 }
 
 TEST(hash_has_as_many_slots_as_are_asked_for)
@@ -543,6 +568,7 @@ static const struct test tests[] = {
 	CORE_ONCE(features_are_what_raw_calls_find),
 	CORE_PLACE(features_do_not_change_with_use),
 	CORE_ONCE(hash_has_as_many_slots_as_are_asked_for),
+	ONCE(child_of_a_fork_has_the_choice_of_hash_again),
 	ONCE(clock_of_the_library_is_the_monotonic_one),
 	ONCE(watching_in_vain_is_given_up_but_for_a_try_now_and_then),
 	ONCE(nobody_watches_on_one_cpu),

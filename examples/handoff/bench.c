@@ -13,19 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu.h"
 #include "region.h"
 #include "watchdog.h"
 
 /* ------------------------------------------------------------------ one run */
-
-static void sleep_until(int64_t ns)
-{
-	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000) };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
-		;
-}
 
 /* Ten times the planned time, and ten seconds. Planned are also the start of each task, and its last turn, which
  * a queue puts one behind the other. */
@@ -39,22 +30,17 @@ static int time_run(struct region *rg)
 	const struct config *cf = rg->config;
 	nlock_stats_t before;
 	char what[64];
-	int64_t start;
 	int err;
 
 	snprintf(what, sizeof what, "a run of %g s with lock %c", cf->seconds, rg->kind->letter);
 	watchdog_arm(patience_with(cf), what);
 	rg->has_stats = nlock_stats(&before) == 0;
-	tasks_start(rg, worker_loop);
-	pthread_barrier_wait(&rg->start);
-	start = now_ns();
-	sleep_until(start + (int64_t)(cf->seconds * 1e9));
-	atomic_store_explicit(&rg->stop, true, memory_order_relaxed);
-	rg->seconds = (double)(now_ns() - start) / 1e9;
-	err = tasks_join(rg);
+	region_start(rg, worker_loop);
+	rg->seconds = gate_run(&rg->gate, cf->seconds);
+	err = region_join(rg);
 	watchdog_disarm();
 	if (rg->has_stats && nlock_stats(&rg->stats) == 0)
-		tasks_stats_since(&rg->stats, &before);
+		region_stats_since(&rg->stats, &before);
 	for (unsigned i = 0; i < cf->tasks; i++) {
 		err = rg->workers[i].error ? rg->workers[i].error : err;
 		rg->stats.grants += rg->workers[i].stats.grants;

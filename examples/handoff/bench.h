@@ -23,8 +23,8 @@
 #include "locks.h"
 #include "metrics.h"
 #include "place.h"
+#include "tasks.h"
 
-#define TASKS_MAX 4096
 #define RUNS_MAX  1000
 #define KINDS_MAX 32
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu.h - the few things that the experiments ask of the machine itself: the time, a pause, and work that takes time
+ * cpu.h - the few things that the experiments ask of the machine itself: the time, a pause, work that takes time, and
+ * what the scheduler did
  */
 #ifndef HANDOFF_CPU_H
 #define HANDOFF_CPU_H
@@ -33,5 +34,8 @@ void busy_loop(uint64_t loops);
 
 /* How many rounds of busy_loop make a microsecond here, at least 1. */
 uint64_t busy_calibrate(void);
+
+/* Of the calling thread so far. */
+uint64_t context_switches(void);
 
 #endif

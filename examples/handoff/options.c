@@ -6,25 +6,9 @@
  */
 #include "options.h"
 
-#include <errno.h>
-#include <getopt.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-__attribute__((noreturn, format(printf, 1, 2))) static void usage_error(const char *fmt, ...)
-{
-	va_list ap;
-
-	fputs("ulockflex: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputs("; see ulockflex --help\n", stderr);
-	exit(EXIT_USAGE);
-}
 
 static const char help_head[] =
 	"Usage: ulockflex [OPTION]...\n"
@@ -78,48 +62,10 @@ static void print_help(void)
 
 __attribute__((noreturn)) static void print_and_exit(int option)
 {
-	uint32_t v = nlock_version();
-
-	if (option == 'h')
-		print_help();
-	else
-		printf("ulockflex, with nlock %u.%u.%u\n", (unsigned)(v >> 16), (unsigned)(v >> 8 & 255),
-		       (unsigned)(v & 255));
-	exit(fflush(stdout) ? EXIT_VIOLATION : EXIT_DONE);
-}
-
-static double number(char option, const char *text, double least, double most)
-{
-	char *end;
-	double v;
-
-	errno = 0;
-	v = strtod(text, &end);
-	if (end == text || *end || errno || !(v >= least && v <= most))
-		usage_error("-%c wants a number from %g to %g, not '%s'", option, least, most, text);
-	return v;
-}
-
-static uint64_t integer(char option, const char *text, uint64_t least, uint64_t most)
-{
-	char *end;
-	unsigned long long v;
-
-	errno = 0;
-	v = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || v < least || v > most)
-		usage_error("-%c wants a whole number from %llu to %llu, not '%s'", option, (unsigned long long)least,
-			    (unsigned long long)most, text);
-	return v;
-}
-
-/* Index in a list of words that ends with NULL. */
-static int word(char option, const char *text, const char *const *words)
-{
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(text, words[i]))
-			return i;
-	usage_error("-%c does not know '%s'", option, text);
+	if (option == 'V')
+		args_version();
+	print_help();
+	exit(args_finish(EXIT_DONE));
 }
 
 static void lock_list(struct config *cf, const char *list)
@@ -130,9 +76,9 @@ static void lock_list(struct config *cf, const char *list)
 		const struct lock_kind *kind = lock_kind_find(list, length);
 
 		if (!kind)
-			usage_error("-L does not know the lock '%.*s'", (int)length, list);
+			args_error("-L does not know the lock '%.*s'", (int)length, list);
 		if (cf->kind_count == KINDS_MAX)
-			usage_error("-L wants at most %d locks", KINDS_MAX);
+			args_error("-L wants at most %d locks", KINDS_MAX);
 		cf->kinds[cf->kind_count++] = kind;
 		if (!list[length])
 			return;
@@ -145,22 +91,22 @@ static bool set_count(struct config *cf, int option, const char *arg)
 {
 	switch (option) {
 	case 'c':
-		cf->tasks = (unsigned)integer('c', arg, 1, TASKS_MAX);
+		cf->tasks = (unsigned)args_integer('c', arg, 1, TASKS_MAX);
 		return true;
 	case 'a':
-		cf->locks = (unsigned)integer('a', arg, 1, LOCKS_MAX);
+		cf->locks = (unsigned)args_integer('a', arg, 1, LOCKS_MAX);
 		return true;
 	case 'i':
-		cf->runs = (unsigned)integer('i', arg, 1, RUNS_MAX);
+		cf->runs = (unsigned)args_integer('i', arg, 1, RUNS_MAX);
 		return true;
 	case 's':
-		cf->reads = (unsigned)integer('s', arg, 0, 100);
+		cf->reads = (unsigned)args_integer('s', arg, 0, 100);
 		return true;
 	case 'R':
-		cf->loops = integer('R', arg, 1, 1000000);
+		cf->loops = args_integer('R', arg, 1, 1000000);
 		return true;
 	case 'S':
-		cf->seed = integer('S', arg, 0, UINT64_MAX);
+		cf->seed = args_integer('S', arg, 0, UINT64_MAX);
 		return true;
 	}
 	return false;
@@ -170,16 +116,16 @@ static bool set_time(struct config *cf, int option, const char *arg)
 {
 	switch (option) {
 	case 't':
-		cf->seconds = number('t', arg, 0.001, 3600);
+		cf->seconds = args_number('t', arg, 0.001, 3600);
 		return true;
 	case 'r':
-		cf->r = number('r', arg, 0, 1e6);
+		cf->r = args_number('r', arg, 0, 1e6);
 		return true;
 	case 'x':
-		cf->x = number('x', arg, 0, 1e6);
+		cf->x = args_number('x', arg, 0, 1e6);
 		return true;
 	case 'p':
-		cf->patience = number('p', arg, 0, 1e6);
+		cf->patience = args_number('p', arg, 0, 1e6);
 		return true;
 	}
 	return false;
@@ -195,13 +141,13 @@ static bool set_choice(struct options *o, int option, const char *arg)
 		lock_list(&o->config, arg);
 		return true;
 	case 'M':
-		o->config.processes = word('M', arg, modes) == 1;
+		o->config.processes = args_word('M', arg, modes) == 1;
 		return true;
 	case 'A':
-		o->config.place = (enum place)word('A', arg, place_names);
+		o->config.place = (enum place)args_word('A', arg, place_names);
 		return true;
 	case 'f':
-		o->format = (enum format)word('f', arg, formats);
+		o->format = (enum format)args_word('f', arg, formats);
 		return true;
 	case 'H':
 		o->history_file = arg;
@@ -233,21 +179,21 @@ static void check_together(const struct options *o, const char *given)
 	bool spins = false, shares = true;
 
 	if (o->action != DO_RUN && given[strspn(given, allowed)])
-		usage_error("-%c does not go with %s", given[strspn(given, allowed)], action_names[o->action]);
+		args_error("-%c does not go with %s", given[strspn(given, allowed)], action_names[o->action]);
 	if (strchr(given, 'C') && strchr(given, 'D'))
-		usage_error("--claims does not go with --demo");
+		args_error("--claims does not go with --demo");
 	for (unsigned k = 0; k < cf->kind_count; k++) {
 		spins = spins || cf->kinds[k]->spins;
 		shares = shares && cf->kinds[k]->rdlock;
 	}
 	if (strchr(given, 'p') && !spins)
-		usage_error("-p needs a spinning lock: T, F, H or C");
+		args_error("-p needs a spinning lock: T, F, H or C");
 	if (cf->reads && !shares)
-		usage_error("-s needs lock s, and no other");
+		args_error("-s needs lock s, and no other");
 	if (cf->reads == 100 && o->history_file)
-		usage_error("-H has nothing to write if all requests are for reading");
+		args_error("-H has nothing to write if all requests are for reading");
 	if (o->history_file && !strcmp(o->history_file, "-") && o->format != FORMAT_CLASSIC)
-		usage_error("-H - does not go with -f tsv or json");
+		args_error("-H - does not go with -f tsv or json");
 }
 
 static void defaults(struct options *o)
@@ -276,26 +222,14 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ 0 },
 	};
 	char given[64] = "";
-	int c, at = -1;
+	int c;
 
 	defaults(o);
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":c:a:t:i:L:r:x:p:s:M:A:R:S:H:Wf:qT", longs, &at)) != -1) {
-		if (at >= 0 && strcmp(argv[optind - 1] + 2, longs[at].name))
-			usage_error("unknown option '%s'", argv[optind - 1]);
-		at = -1;
+	while ((c = args_next(argc, argv, ":c:a:t:i:L:r:x:p:s:M:A:R:S:H:Wf:qT", longs, given)) != -1) {
 		if (c == 'h' || c == 'V')
 			print_and_exit(c);
-		if (c == ':')
-			usage_error("-%c wants an argument", optopt);
-		if (c == '?')
-			usage_error("unknown option '%s'", argv[optind - 1]);
 		set_option(o, c, optarg);
-		if (!strchr(given, c))
-			given[strlen(given)] = (char)c;
 	}
-	if (optind < argc)
-		usage_error("what is '%s' for?", argv[optind]);
 	check_together(o, given);
 	if (o->config.seconds <= 0)
 		o->config.seconds = o->action == DO_RUN ? 1 : 0.5;

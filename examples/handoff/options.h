@@ -5,6 +5,7 @@
 #ifndef HANDOFF_OPTIONS_H
 #define HANDOFF_OPTIONS_H
 
+#include "args.h"
 #include "bench.h"
 
 enum action { DO_RUN, DO_SELFTEST, DO_CLAIMS, DO_DEMO };
@@ -17,9 +18,6 @@ struct options {
 	bool quiet;
 	const char *history_file; /* or NULL */
 };
-
-/* Exit codes, which --help promises. */
-enum { EXIT_DONE = 0, EXIT_VIOLATION = 1, EXIT_USAGE = 2, EXIT_MISSING = 77 };
 
 /* Returns only if there is something to do: prints help or a one-line error and exits otherwise. */
 void options_parse(struct options *o, int argc, char **argv);

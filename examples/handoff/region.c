@@ -11,6 +11,8 @@
 #include <math.h>
 #include <sys/mman.h>
 
+#include "random.h"
+
 /* Hands out pieces of one mapping. Used twice: without a base to learn the size, then for real. */
 struct arena {
 	char *base;
@@ -48,6 +50,7 @@ static struct ticket_slot *lay_out(struct arena *a, struct region *rg, const str
 	rg->room = has_lock(kind) ? HISTORY_MAX : 0;
 	rg->cells = carve(a, rg->cell_count * sizeof(struct cell));
 	rg->workers = carve(a, cf->tasks * sizeof(struct worker));
+	rg->tasks = carve(a, cf->tasks * sizeof(struct task));
 	rg->waits = carve(a, waits ? cf->tasks * sizeof(struct wait_hist) : 0);
 	rg->owners = carve(a, rg->room * sizeof *rg->owners);
 	rg->arrivals = carve(a, waits ? rg->room * sizeof *rg->arrivals : 0);
@@ -84,14 +87,6 @@ static int make_cells(struct region *rg, struct ticket_slot *slots)
 	return 0;
 }
 
-/* Well mixed starting points from consecutive numbers (the finaliser of splitmix64). */
-static uint64_t mix(uint64_t z)
-{
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
 static void make_workers(struct region *rg, unsigned run)
 {
 	const struct config *cf = rg->config;
@@ -103,24 +98,8 @@ static void make_workers(struct region *rg, unsigned run)
 		w->id = i;
 		w->cell = &rg->cells[i % rg->cell_count];
 		w->waits = rg->waits ? &rg->waits[i] : NULL;
-		/* Never zero: xorshift would stay there. */
-		w->random = mix(mix(cf->seed + run * 0x9e3779b97f4a7c15u) + i + 1) | 1;
+		w->random = random_start(cf->seed, run, i);
 	}
-}
-
-static int make_barrier(struct region *rg)
-{
-	pthread_barrierattr_t a;
-	int err = pthread_barrierattr_init(&a);
-
-	if (err)
-		return err;
-	if (rg->config->processes)
-		err = pthread_barrierattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
-	if (!err)
-		err = pthread_barrier_init(&rg->start, &a, rg->config->tasks + 1);
-	pthread_barrierattr_destroy(&a);
-	return err;
 }
 
 int region_make(struct region **region, const struct config *config, const struct lock_kind *kind, unsigned run)
@@ -148,7 +127,7 @@ int region_make(struct region **region, const struct config *config, const struc
 	err = make_cells(rg, slots);
 	if (!err) {
 		make_workers(rg, run);
-		err = make_barrier(rg);
+		err = gate_init(&rg->gate, config->tasks, config->processes);
 		*region = rg;
 		if (!err)
 			return 0;
@@ -163,6 +142,42 @@ void region_free(struct region *rg)
 {
 	for (unsigned i = 0; i < rg->cell_count; i++)
 		rg->kind->fini(&rg->cells[i].lock);
-	pthread_barrier_destroy(&rg->start);
+	gate_fini(&rg->gate);
 	munmap(rg, rg->size);
+}
+
+/* ------------------------------------------------------------------ its tasks */
+
+void region_stats_since(nlock_stats_t *now, const nlock_stats_t *before)
+{
+	now->grants -= before->grants;
+	now->barges -= before->barges;
+	now->sleeps -= before->sleeps;
+	now->wakes -= before->wakes;
+}
+
+/* Each process counts for itself. */
+static void task_body(void *of)
+{
+	struct worker *w = of;
+	bool counts = w->region->config->processes;
+	nlock_stats_t before;
+
+	counts = counts && nlock_stats(&before) == 0;
+	w->region->body(w);
+	if (counts && nlock_stats(&w->stats) == 0)
+		region_stats_since(&w->stats, &before);
+}
+
+void region_start(struct region *rg, void (*body)(struct worker *))
+{
+	rg->body = body;
+	for (unsigned i = 0; i < rg->config->tasks; i++)
+		rg->tasks[i] = (struct task){ .body = task_body, .of = &rg->workers[i] };
+	tasks_start(rg->tasks, rg->config->tasks, rg->config->processes);
+}
+
+int region_join(struct region *rg)
+{
+	return tasks_join(rg->tasks, rg->config->tasks, rg->config->processes);
 }

@@ -8,12 +8,11 @@
 #ifndef HANDOFF_REGION_H
 #define HANDOFF_REGION_H
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <sys/types.h>
 
 #include "bench.h"
 #include "guard.h"
+#include "tasks.h"
 
 #define LINE 128 /* two cache lines: CPUs fetch them in pairs */
 
@@ -35,8 +34,6 @@ struct worker {
 	struct tally write, read;
 	nlock_stats_t stats; /* what it added to its process's counts; only if it has a process of its own */
 	struct wait_hist *waits;
-	pthread_t thread;
-	pid_t process;
 };
 
 struct region {
@@ -44,8 +41,8 @@ struct region {
 	const struct lock_kind *kind;
 	size_t size;
 	uint64_t loops_r, loops_x; /* mean rounds of busy work */
-	atomic_bool stop;
-	pthread_barrier_t start; /* the tasks and the one that takes the time */
+	struct gate gate;
+	struct task *tasks; /* the workers' */
 	struct cell *cells;
 	unsigned cell_count;
 	struct worker *workers;
@@ -64,16 +61,15 @@ struct region {
 int region_make(struct region **region, const struct config *config, const struct lock_kind *kind, unsigned run);
 void region_free(struct region *region);
 
-/* What a task does in a measured run: waits for the others at `start`, and then takes its turns until `stop`. */
+/* What a task does in a measured run: waits for the others at the gate, and then takes its turns while it is open. */
 void worker_loop(struct worker *w);
 
-/* Starts all tasks with this body; does not return if it cannot. Waits for them: 0, or EIO if a process did not
- * end well. */
-void tasks_start(struct region *region, void (*body)(struct worker *));
-int tasks_join(struct region *region);
+/* Starts all tasks with this body, and waits for them, as tasks.h says. */
+void region_start(struct region *region, void (*body)(struct worker *));
+int region_join(struct region *region);
 
 /* now -= before, in the counts that are reported. */
-void tasks_stats_since(nlock_stats_t *now, const nlock_stats_t *before);
+void region_stats_since(nlock_stats_t *now, const nlock_stats_t *before);
 
 /* Computes the metrics; false if the guard was violated. */
 bool region_results(struct region *region, double *metrics);

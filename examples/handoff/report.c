@@ -6,26 +6,13 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "published.h"
-
-void report_number(FILE *out, int width, int digits, double v)
-{
-	if (isnan(v))
-		fprintf(out, " %*s", width, "-");
-	else
-		fprintf(out, " %*.*f", width, digits, v);
-}
+#include "text.h"
 
 void report_machine(FILE *out, const struct config *cf, double effective)
 {
-	struct utsname u = { .sysname = "?", .release = "?" };
-
-	uname(&u);
-	fprintf(out, "# %s %s, %u CPUs", u.sysname, u.release, place_cpus());
-	if (effective >= 0)
-		fprintf(out, " (effective %.2f)", effective);
+	text_machine(out, effective);
 	fprintf(out, ", %s, placed %s, calibrated at %llu, seed %llu\n", cf->processes ? "processes" : "threads",
 		place_names[cf->place], (unsigned long long)cf->loops, (unsigned long long)cf->seed);
 }
@@ -44,13 +31,13 @@ void report_classic(FILE *out, const struct config *cf, const struct summary *s)
 
 	fprintf(out, "%4u %4u %4g %4u %c %4g %4g %4g", cf->tasks, cf->locks, cf->seconds, cf->runs, s->kind->letter,
 		s->kind->spins ? cf->patience : 0, cf->r, cf->x);
-	report_number(out, 6, 2, m[M_WC]);
-	report_number(out, 6, 2, isnan(m[M_RC]) ? 0 : m[M_RC]);
-	report_number(out, 7, 2, m[M_RETRY]);
-	report_number(out, 8, 6, m[M_COV]);
-	report_number(out, 10, 0, m[M_THPUT]);
-	report_number(out, 7, 1, m[M_RUN_MEAN]);
-	report_number(out, 8, 0, m[M_RUN_WEIGHTED]);
+	text_number(out, 6, 2, m[M_WC]);
+	text_number(out, 6, 2, isnan(m[M_RC]) ? 0 : m[M_RC]);
+	text_number(out, 7, 2, m[M_RETRY]);
+	text_number(out, 8, 6, m[M_COV]);
+	text_number(out, 10, 0, m[M_THPUT]);
+	text_number(out, 7, 1, m[M_RUN_MEAN]);
+	text_number(out, 8, 0, m[M_RUN_WEIGHTED]);
 	fprintf(out, "%s\n", s->guard_ok ? "" : "  MUTUAL EXCLUSION VIOLATED");
 }
 
@@ -59,19 +46,19 @@ static void handoff_row(FILE *out, const struct summary *s)
 	const double *m = s->median;
 
 	fprintf(out, " %c %-7s", s->kind->letter, s->kind->policy);
-	report_number(out, 5, 1, ratio(100 * s->thput_ci95, m[M_THPUT]));
-	report_number(out, 6, 3, m[M_CSW]);
-	report_number(out, 6, 4, m[M_CHANGE]);
-	report_number(out, 5, 3, m[M_RUN_ONES]);
-	report_number(out, 5, 3, m[M_RUN_TWOS]);
-	report_number(out, 8, 0, m[M_RUN_LONGEST]);
-	report_number(out, 6, 1, m[M_WORKING_SET]);
-	report_number(out, 4, 0, m[M_REACQUIRE]);
-	report_number(out, 4, 2, m[M_JAIN_10]);
-	report_number(out, 4, 2, m[M_JAIN_100]);
-	report_number(out, 4, 2, m[M_JAIN_1000]);
-	report_number(out, 4, 2, m[M_JAIN]);
-	report_number(out, 4, 2, m[M_BUSIER]);
+	text_number(out, 5, 1, ratio(100 * s->thput_ci95, m[M_THPUT]));
+	text_number(out, 6, 3, m[M_CSW]);
+	text_number(out, 6, 4, m[M_CHANGE]);
+	text_number(out, 5, 3, m[M_RUN_ONES]);
+	text_number(out, 5, 3, m[M_RUN_TWOS]);
+	text_number(out, 8, 0, m[M_RUN_LONGEST]);
+	text_number(out, 6, 1, m[M_WORKING_SET]);
+	text_number(out, 4, 0, m[M_REACQUIRE]);
+	text_number(out, 4, 2, m[M_JAIN_10]);
+	text_number(out, 4, 2, m[M_JAIN_100]);
+	text_number(out, 4, 2, m[M_JAIN_1000]);
+	text_number(out, 4, 2, m[M_JAIN]);
+	text_number(out, 4, 2, m[M_BUSIER]);
 	fprintf(out, "\n");
 }
 
@@ -87,8 +74,8 @@ static void wait_rows(FILE *out, const struct config *cf, const struct summary *
 			continue;
 		fprintf(out, " %c", s[k].kind->letter);
 		for (int m = M_WAIT_50; m <= M_WAIT_MAX; m++)
-			report_number(out, 9, 2, s[k].median[m]);
-		report_number(out, 9, 0, s[k].median[M_BYPASS]);
+			text_number(out, 9, 2, s[k].median[m]);
+		text_number(out, 9, 0, s[k].median[M_BYPASS]);
 		fprintf(out, "\n");
 	}
 }
@@ -101,7 +88,7 @@ static void stats_rows(FILE *out, const struct config *cf, const struct summary 
 			continue;
 		fprintf(out, " %c", s[k].kind->letter);
 		for (int m = M_GRANTS; m <= M_WAKES; m++)
-			report_number(out, 9, 4, s[k].median[m]);
+			text_number(out, 9, 4, s[k].median[m]);
 		fprintf(out, "\n");
 	}
 }
@@ -145,7 +132,7 @@ static void published_rows(FILE *out, const char *prefix, const struct config *c
 	size_t n = found_for(cf, lock, found);
 
 	fprintf(out, "%s %c/c ", prefix, lock);
-	report_number(out, 7, 3, bench_ratio(cf, s, lock, 'c'));
+	text_number(out, 7, 3, bench_ratio(cf, s, lock, 'c'));
 	fprintf(out, "   ");
 	if (!n)
 		fprintf(out, "   none for c=%u a=%u r=%g x=%g", cf->tasks, cf->locks, cf->r, cf->x);
@@ -165,20 +152,12 @@ void report_published(FILE *out, const char *prefix, const struct config *cf, co
 		if (s[k].kind->letter != 'c' && !s[k].error)
 			published_rows(out, prefix, cf, s, s[k].kind->letter);
 	fprintf(out, "%s FIFO/CA", prefix);
-	report_number(out, 6, 3, bench_ratio(cf, s, 't', 'c'));
+	text_number(out, 6, 3, bench_ratio(cf, s, 't', 'c'));
 	fprintf(out, " strict,");
-	report_number(out, 0, 3, bench_ratio(cf, s, 'f', 'c'));
+	text_number(out, 0, 3, bench_ratio(cf, s, 'f', 'c'));
 	fprintf(out, " nlock's; published %.3f (%s)\n", published_fair_ratio(), FAIR_NOTE);
 	fprintf(out, "%s         and %.3f to %.3f, median %.2f (OLS 2002, the %zu cells with 3 tasks or more)\n",
 		prefix, ols.least, ols.most, ols.median, ols.cells);
-}
-
-static void json_number(FILE *out, const char *name, double v)
-{
-	if (isnan(v))
-		fprintf(out, ",\"%s\":null", name);
-	else
-		fprintf(out, ",\"%s\":%.6g", name, v);
 }
 
 void report_published_json(FILE *out, const struct config *cf, const struct summary *s)
@@ -193,16 +172,16 @@ void report_published_json(FILE *out, const struct config *cf, const struct summ
 		for (size_t i = 0; i < n && !s[k].error; i++) {
 			fprintf(out, "{\"published\":\"%s\",\"pair\":\"%s\"", found[i].source, found[i].pair);
 			fprintf(out, ",\"lock\":\"%c\"", lock);
-			json_number(out, "ratio", found[i].value);
-			json_number(out, "here", bench_ratio(cf, s, lock, 'c'));
+			text_json(out, "ratio", 6, found[i].value);
+			text_json(out, "here", 6, bench_ratio(cf, s, lock, 'c'));
 			fprintf(out, "}\n");
 		}
 	}
 	fprintf(out, "{\"published\":\"%s\"", FAIR_NOTE);
-	json_number(out, "ratio", published_fair_ratio());
-	json_number(out, "ols_least", ols.least);
-	json_number(out, "ols_most", ols.most);
-	json_number(out, "here_strict", bench_ratio(cf, s, 't', 'c'));
-	json_number(out, "here_fifo", bench_ratio(cf, s, 'f', 'c'));
+	text_json(out, "ratio", 6, published_fair_ratio());
+	text_json(out, "ols_least", 6, ols.least);
+	text_json(out, "ols_most", 6, ols.most);
+	text_json(out, "here_strict", 6, bench_ratio(cf, s, 't', 'c'));
+	text_json(out, "here_fifo", 6, bench_ratio(cf, s, 'f', 'c'));
 	fprintf(out, "}\n");
 }

@@ -29,7 +29,4 @@ void report_json(FILE *out, const struct config *config, const struct summary *s
 void report_published(FILE *out, const char *prefix, const struct config *config, const struct summary *summaries);
 void report_published_json(FILE *out, const struct config *config, const struct summary *summaries);
 
-/* Right-aligned number, or "-". */
-void report_number(FILE *out, int width, int digits, double v);
-
 #endif

@@ -63,8 +63,8 @@ static int try_lock(const struct config *cf, const struct lock_kind *kind, bool 
 	rg->workers[0].cell = &rg->cells[0];
 	rg->workers[1].cell = &rg->cells[broken];
 	watchdog_arm(60, "the self-test");
-	tasks_start(rg, selftest_body);
-	err = tasks_join(rg);
+	region_start(rg, selftest_body);
+	err = region_join(rg);
 	watchdog_disarm();
 	*found = rg->workers[0].violations + rg->workers[1].violations + !guard_is_whole(&rg->cells[0].guard, 2);
 	region_free(rg);

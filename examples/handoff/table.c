@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include "report.h"
+#include "text.h"
 
 /* The columns that are metrics, in two groups: the second was added after the format was fixed and stands at
  * the end. */
@@ -46,10 +47,8 @@ static void number_field(FILE *out, enum style style, const char *name, double v
 		fprintf(out, "\t-");
 	else if (style == TSV)
 		fprintf(out, "\t%.9g", v);
-	else if (isnan(v))
-		fprintf(out, ",\"%s\":null", name);
 	else
-		fprintf(out, ",\"%s\":%.9g", name, v);
+		text_json(out, name, 9, v);
 }
 
 static void fields(FILE *out, enum style style, const struct config *cf, const struct summary *s)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * tasks.c - starts the tasks of a run as threads or as processes, and waits for them
+ * tasks.c - see tasks.h
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "tasks.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,37 +14,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "region.h"
+#include "args.h"
+#include "cpu.h"
 #include "watchdog.h"
-
-void tasks_stats_since(nlock_stats_t *now, const nlock_stats_t *before)
-{
-	now->grants -= before->grants;
-	now->barges -= before->barges;
-	now->sleeps -= before->sleeps;
-	now->wakes -= before->wakes;
-}
 
 static void *thread_main(void *arg)
 {
-	struct worker *w = arg;
+	struct task *t = arg;
 
-	w->region->body(w);
+	t->body(t->of);
 	return NULL;
 }
 
-/* Each process counts for itself. */
-static void process_main(struct worker *w)
-{
-	nlock_stats_t before;
-	bool counts = nlock_stats(&before) == 0;
-
-	w->region->body(w);
-	if (counts && nlock_stats(&w->stats) == 0)
-		tasks_stats_since(&w->stats, &before);
-}
-
-static int start_process(struct worker *w)
+static int start_process(struct task *t)
 {
 	int parent = getpid();
 	pid_t child = fork();
@@ -50,15 +34,15 @@ static int start_process(struct worker *w)
 	if (child < 0)
 		return errno;
 	if (child > 0) {
-		w->process = child; /* by the parent alone: the memory is shared, and to the child this is 0 */
+		t->process = child; /* by the parent alone: the memory may be shared, and to the child this is 0 */
 		return 0;
 	}
 	watchdog_child(parent);
-	process_main(w);
+	t->body(t->of);
 	_exit(0);
 }
 
-static int start_thread(struct worker *w)
+static int start_thread(struct task *t)
 {
 	pthread_attr_t a;
 	int err = pthread_attr_init(&a);
@@ -67,37 +51,91 @@ static int start_thread(struct worker *w)
 		return err;
 	/* Small stacks, for runs with a thousand tasks. If that is refused the default does. */
 	pthread_attr_setstacksize(&a, 256 * 1024);
-	err = pthread_create(&w->thread, &a, thread_main, w);
+	err = pthread_create(&t->thread, &a, thread_main, t);
 	pthread_attr_destroy(&a);
 	return err;
 }
 
 /* The tasks that have started already wait for the rest at the barrier, and would for ever: so this is the end. */
-void tasks_start(struct region *rg, void (*body)(struct worker *))
+void tasks_start(struct task *tasks, unsigned n, bool processes)
 {
-	rg->body = body;
-	for (unsigned i = 0; i < rg->config->tasks; i++) {
-		int err = rg->config->processes ? start_process(&rg->workers[i]) : start_thread(&rg->workers[i]);
+	for (unsigned i = 0; i < n; i++) {
+		int err = processes ? start_process(&tasks[i]) : start_thread(&tasks[i]);
 
 		if (!err)
 			continue;
-		fprintf(stderr, "ulockflex: cannot start task %u: %s\n", i, strerror(err));
-		locks_cleanup();
-		_exit(1);
+		fprintf(stderr, "%s: cannot start task %u: %s\n", program_name, i, strerror(err));
+		watchdog_give_up();
 	}
 }
 
-int tasks_join(struct region *rg)
+int tasks_join(struct task *tasks, unsigned n, bool processes)
 {
 	int err = 0;
 
-	for (unsigned i = 0; i < rg->config->tasks; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		int status = 0;
 
-		if (!rg->config->processes)
-			pthread_join(rg->workers[i].thread, NULL);
-		else if (waitpid(rg->workers[i].process, &status, 0) < 0 || status)
+		if (!processes)
+			pthread_join(tasks[i].thread, NULL);
+		else if (waitpid(tasks[i].process, &status, 0) < 0 || status)
 			err = EIO;
 	}
 	return err;
+}
+
+/* ------------------------------------------------------------------ start and end */
+
+int gate_init(struct gate *g, unsigned tasks, bool shared)
+{
+	pthread_barrierattr_t a;
+	int err = pthread_barrierattr_init(&a);
+
+	if (err)
+		return err;
+	if (shared)
+		err = pthread_barrierattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+	if (!err)
+		err = pthread_barrier_init(&g->start, &a, tasks + 1);
+	pthread_barrierattr_destroy(&a);
+	atomic_init(&g->stop, false);
+	return err;
+}
+
+void gate_fini(struct gate *g)
+{
+	pthread_barrier_destroy(&g->start);
+}
+
+void gate_pass(struct gate *g)
+{
+	pthread_barrier_wait(&g->start);
+}
+
+int64_t gate_go(struct gate *g)
+{
+	pthread_barrier_wait(&g->start);
+	return now_ns();
+}
+
+double gate_stop(struct gate *g, int64_t since)
+{
+	atomic_store_explicit(&g->stop, true, memory_order_relaxed);
+	return (double)(now_ns() - since) / 1e9;
+}
+
+double gate_run(struct gate *g, double seconds)
+{
+	int64_t start = gate_go(g);
+
+	sleep_until(start + (int64_t)(seconds * 1e9));
+	return gate_stop(g, start);
+}
+
+void sleep_until(int64_t ns)
+{
+	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		;
 }

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "args.h"
 #include "cpu.h"
 #include "modes.h"
 #include "report.h"
@@ -150,8 +151,9 @@ int main(int argc, char **argv)
 	static struct options o;
 	int code;
 
+	program_name = "ulockflex";
 	options_parse(&o, argc, argv);
-	watchdog_install();
+	watchdog_install(locks_cleanup);
 	if (!o.config.loops)
 		o.config.loops = busy_calibrate();
 	o.config.progress = !o.quiet && isatty(STDERR_FILENO);
@@ -163,9 +165,5 @@ int main(int argc, char **argv)
 		code = mode_demo(&o);
 	else
 		code = mode_run(&o);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "ulockflex: cannot write standard output: %s\n", strerror(errno));
-		return EXIT_VIOLATION;
-	}
-	return code;
+	return args_finish(code);
 }

@@ -13,6 +13,7 @@
 
 #include "modes.h"
 #include "report.h"
+#include "text.h"
 
 struct trial {
 	struct config config;
@@ -81,7 +82,7 @@ static void within(struct trial *t, const char *what, double v, double least, do
 
 	t->holds = t->holds && holds;
 	printf("   %s  %-38s", holds ? "yes" : "NO ", what);
-	report_number(stdout, 9, 3, v);
+	text_number(stdout, 9, 3, v);
 	if (isinf(least))
 		printf("   at most %g", most);
 	else if (isinf(most))
@@ -106,7 +107,7 @@ static void at_most(struct trial *t, const char *what, double v, double most, co
 static void note(const char *what, double v)
 {
 	printf("     -  %-38s", what);
-	report_number(stdout, 9, 3, v);
+	text_number(stdout, 9, 3, v);
 	printf("\n");
 }
 

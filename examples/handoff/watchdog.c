@@ -13,34 +13,47 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "locks.h"
+#include "args.h"
 
 static const int ending[] = { SIGHUP, SIGINT, SIGTERM };
 
 /* Written before the timer is armed, read by its handler. */
-static char message[160];
+static char message[200];
+
+static void clean_nothing(void)
+{
+}
+
+static void (*cleanup)(void) = clean_nothing;
+
+void watchdog_give_up(void)
+{
+	cleanup();
+	_exit(1);
+}
 
 static void on_alarm(int sig)
 {
 	(void)sig;
-	locks_cleanup();
 	if (write(STDERR_FILENO, message, strlen(message)) < 0)
-		_exit(1);
-	_exit(1);
+		watchdog_give_up();
+	watchdog_give_up();
 }
 
 /* Cleans up and then ends in the way that the signal asks for. */
 static void on_ending(int sig)
 {
-	locks_cleanup();
+	cleanup();
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
 
-void watchdog_install(void)
+void watchdog_install(void (*at_the_end)(void))
 {
 	struct sigaction sa = { .sa_handler = on_alarm };
 
+	if (at_the_end)
+		cleanup = at_the_end;
 	sigemptyset(&sa.sa_mask);
 	sigaction(SIGALRM, &sa, NULL);
 	sa.sa_handler = on_ending;
@@ -57,7 +70,8 @@ void watchdog_arm(double seconds, const char *what)
 {
 	struct itimerval timer = { .it_value = { .tv_sec = (time_t)ceil(seconds) } };
 
-	snprintf(message, sizeof message, "ulockflex: %s did not end within %.0f s: given up\n", what, ceil(seconds));
+	snprintf(message, sizeof message, "%s: %s did not end within %.0f s: given up\n", program_name, what,
+		 ceil(seconds));
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 

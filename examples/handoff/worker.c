@@ -5,48 +5,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <sys/resource.h>
-
 #include "cpu.h"
+#include "random.h"
 #include "region.h"
-
-__attribute__((noinline)) void busy_loop(uint64_t loops)
-{
-	while (loops--)
-		__asm__ volatile("" : "+r"(loops));
-}
-
-/* The fastest of many short measurements: what disturbs a measurement only makes it slower. */
-uint64_t busy_calibrate(void)
-{
-	const uint64_t loops = 100000;
-	int64_t best = INT64_MAX;
-
-	for (int i = 0; i < 200; i++) {
-		int64_t start = now_ns(), took;
-
-		busy_loop(loops);
-		took = now_ns() - start;
-		best = took > 0 && took < best ? took : best;
-	}
-	return best < (int64_t)(loops * 1000) ? loops * 1000 / (uint64_t)best : 1;
-}
-
-static uint64_t random_next(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
-/* Uniform in 0.5 to 1.5 times the mean. */
-static uint64_t draw(uint64_t *state, uint64_t mean)
-{
-	double u = (double)(random_next(state) >> 11) * 0x1p-53;
-
-	return (uint64_t)((0.5 + u) * (double)mean + 0.5);
-}
 
 /* The owner of the first cell is the only one to write here, so plain stores do; relaxed ones, for the sake of
  * broken locks. */
@@ -97,13 +58,6 @@ static void read_turn(struct worker *w, uint64_t loops)
 	w->violations += kind->rdunlock(&cell->lock) != 0;
 }
 
-static uint64_t context_switches(void)
-{
-	struct rusage u;
-
-	return getrusage(RUSAGE_THREAD, &u) == 0 ? (uint64_t)(u.ru_nvcsw + u.ru_nivcsw) : 0;
-}
-
 /* At least one, so that even the shortest run on the busiest machine has something to show. */
 static void turns_until_stop(struct worker *w)
 {
@@ -111,7 +65,8 @@ static void turns_until_stop(struct worker *w)
 	unsigned reads = rg->config->reads;
 
 	do {
-		uint64_t without = draw(&w->random, rg->loops_r), with = draw(&w->random, rg->loops_x);
+		uint64_t without = random_around(&w->random, rg->loops_r),
+			 with = random_around(&w->random, rg->loops_x);
 
 		busy_loop(without);
 		if (reads && random_next(&w->random) % 100 < reads)
@@ -119,7 +74,7 @@ static void turns_until_stop(struct worker *w)
 		else
 			write_turn(w, with);
 		w->done++;
-	} while (!atomic_load_explicit(&rg->stop, memory_order_relaxed));
+	} while (gate_is_open(&rg->gate));
 }
 
 void worker_loop(struct worker *w)
@@ -128,7 +83,7 @@ void worker_loop(struct worker *w)
 	uint64_t switches;
 
 	w->error = place_task(rg->config->place, w->id);
-	pthread_barrier_wait(&rg->start);
+	gate_pass(&rg->gate);
 	if (w->error)
 		return;
 	switches = context_switches();

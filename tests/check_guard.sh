@@ -8,7 +8,7 @@
 
 set -u
 
-ulockflex=${ULOCKFLEX:-${top_builddir:-.}/examples/handoff/ulockflex}
+program=${ULOCKFLEX:-${top_builddir:-.}/examples/handoff/ulockflex}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
@@ -16,13 +16,7 @@ locks='e k t f h c p P s T F H C'
 quick='-t 0.02 -i 1 -R 1000'
 tab=$(printf '\t')
 . "$(dirname "$0")/tally.sh" || exit 1
-
-# run ARGUMENT...: the exit code in $code, the output in $work/out and $work/err.
-run()
-{
-	timeout 300 "$ulockflex" "$@" >"$work/out" 2>"$work/err"
-	code=$?
-}
+. "$(dirname "$0")/program.sh" || exit 1
 
 # System V semaphores may be forbidden or used up. Nothing else that is tested here can be missing.
 may_lack()
@@ -31,27 +25,6 @@ may_lack()
 		cat "$work/err"
 		exit 77
 	fi
-}
-
-# One line on standard error, nothing on standard output, exit code 2.
-is_refused()
-{
-	run "$@"
-	is_code 2 || return 1
-	[ "$(wc -l <"$work/err")" -eq 1 ] || { echo "not one line: $(cat "$work/err")"; return 1; }
-	grep -q '^ulockflex: ' "$work/err" || { echo "not ours: $(cat "$work/err")"; return 1; }
-	[ ! -s "$work/out" ] || { echo "it printed something: $(head -n 3 "$work/out")"; return 1; }
-}
-
-# prints PATTERN ARGUMENT...: ends with 0, says nothing on standard error, and some line is like PATTERN.
-prints()
-{
-	pattern=$1
-	shift
-	run "$@"
-	is_code 0 || return 1
-	[ ! -s "$work/err" ] || { echo "complained: $(cat "$work/err")"; return 1; }
-	grep -Eq -- "$pattern" "$work/out" || { echo "no line like $pattern"; return 1; }
 }
 
 # ---------------------------------------------------------------- the guard and the locks
@@ -246,7 +219,7 @@ strips_are_plain_in_a_pipe()
 # shellcheck disable=SC2086
 write_error_is_noticed()
 {
-	timeout 300 "$ulockflex" $quick -L e >/dev/full 2>"$work/err"
+	timeout 300 "$program" $quick -L e >/dev/full 2>"$work/err"
 	code=$?
 	is_code 1 || return 1
 	grep -q '^ulockflex: cannot write' "$work/err" || { cat "$work/err"; return 1; }
@@ -316,7 +289,7 @@ output()
 	test_that 'the demo shows what it promises' demo_shows_what_it_promises
 }
 
-[ -x "$ulockflex" ] || { echo "no program at $ulockflex"; exit 1; }
+[ -x "$program" ] || { echo "no program at $program"; exit 1; }
 guard
 refusals
 output

@@ -239,6 +239,12 @@ TEST(small_private_hash_cost_a_factor_of_five_to_ten)
 	must(is_near(hash_ratio("5 cores, 8192 buckets"), 0.924, 0.0005));
 }
 
+TEST(schbench_saw_nothing_of_it)
+{
+	must(is_near(ratio(schbench2025[0].series, schbench2025[0].base), 1.010, 0.0005));
+	must(is_near(ratio(schbench2025[1].series, schbench2025[1].base), 1.0004, 0.00005));
+}
+
 /* ---------------------------------------------------------------- the rest of the arithmetic that measurements rely on */
 
 TEST(bypass_of_arrival_order_is_0_and_of_any_order_what_counting_says)
@@ -297,6 +303,8 @@ TEST(merged_waits_are_those_of_both)
 		wait_add(ns < 100 ? &a : &b, ns);
 	wait_merge(&a, &b);
 	must(wait_quantile(&a, 0.5) == 99 && wait_quantile(&a, 1) == 199);
+	must(wait_least(&a) == 0 && wait_least(&b) == 100);
+	must(wait_count(&a) == 200 && wait_count(&b) == 100);
 	must_be(a.max, 199);
 }
 
@@ -310,6 +318,16 @@ TEST(samples_leave_out_what_is_not_a_number)
 	must(is_near(sample_ci95(v, 4), 4.303 * sqrt(7.0 / 9), 1e-9));
 	must(isnan(sample_median(none, 1)) && isnan(sample_mean(none, 1)) && isnan(sample_max(none, 1)));
 	must(isnan(sample_ci95(none, 1)) && isnan(sample_ci95(v, 1)));
+}
+
+TEST(standard_error_and_extremes_of_samples_are_as_defined)
+{
+	static const double v[] = { 2, 4, 4, 4, 5, 5, 7, 9, NAN };
+
+	must(is_near(sample_error(v, 9), sqrt(32.0 / 7 / 8), 1e-12));
+	must(isnan(sample_error(v, 1)));
+	must(sample_min(v, 9) == 2 && sample_max(v, 9) == 9);
+	must(isnan(sample_min(v, 0)));
 }
 
 TEST(nothing_is_divided_by_zero)
@@ -339,10 +357,12 @@ static const struct test tests[] = {
 	ONCE(jains_index_is_1_for_equals_and_one_nth_for_a_hog),
 	ONCE(separate_nodes_made_futex_numa_three_times_as_fast),
 	ONCE(small_private_hash_cost_a_factor_of_five_to_ten),
+	ONCE(schbench_saw_nothing_of_it),
 	ONCE(bypass_of_arrival_order_is_0_and_of_any_order_what_counting_says),
 	ONCE(wait_quantiles_are_within_half_a_per_cent_at_every_scale),
 	ONCE(merged_waits_are_those_of_both),
 	ONCE(samples_leave_out_what_is_not_a_number),
+	ONCE(standard_error_and_extremes_of_samples_are_as_defined),
 	ONCE(nothing_is_divided_by_zero),
 };
 

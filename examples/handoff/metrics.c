@@ -298,12 +298,24 @@ void wait_merge(struct wait_hist *to, const struct wait_hist *from)
 	to->max = from->max > to->max ? from->max : to->max;
 }
 
-double wait_quantile(const struct wait_hist *h, double q)
+uint64_t wait_count(const struct wait_hist *h)
 {
-	double all = 0, below = 0;
+	uint64_t all = 0;
 
 	for (unsigned b = 0; b < WAIT_STEPS * WAIT_GROUPS; b++)
 		all += h->count[b];
+	return all;
+}
+
+double wait_least(const struct wait_hist *h)
+{
+	return wait_quantile(h, 0x1p-64);
+}
+
+double wait_quantile(const struct wait_hist *h, double q)
+{
+	double all = (double)wait_count(h), below = 0;
+
 	for (unsigned b = 0; b < WAIT_STEPS * WAIT_GROUPS; b++) {
 		below += h->count[b];
 		if (all > 0 && below >= q * all)
@@ -346,6 +358,15 @@ double sample_median(const double *v, size_t n)
 	return median;
 }
 
+double sample_min(const double *v, size_t n)
+{
+	double min = NAN;
+
+	for (size_t i = 0; i < n; i++)
+		min = isnan(min) || v[i] < min ? v[i] : min;
+	return min;
+}
+
 double sample_max(const double *v, size_t n)
 {
 	double max = NAN;
@@ -355,16 +376,32 @@ double sample_max(const double *v, size_t n)
 	return max;
 }
 
+static size_t count_known(const double *v, size_t n)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		k += !isnan(v[i]);
+	return k;
+}
+
 double sample_mean(const double *v, size_t n)
 {
 	double sum = 0;
-	size_t k = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		sum += isnan(v[i]) ? 0 : v[i];
-		k += !isnan(v[i]);
-	}
-	return ratio(sum, (double)k);
+	return ratio(sum, (double)count_known(v, n));
+}
+
+double sample_error(const double *v, size_t n)
+{
+	double mean = sample_mean(v, n), squares = 0;
+	size_t k = count_known(v, n);
+
+	for (size_t i = 0; i < n; i++)
+		squares += isnan(v[i]) ? 0 : (v[i] - mean) * (v[i] - mean);
+	return k < 2 ? NAN : sqrt(squares / (double)(k - 1) / (double)k);
 }
 
 double sample_ci95(const double *v, size_t n)
@@ -373,14 +410,9 @@ double sample_ci95(const double *v, size_t n)
 	static const double t[] = {
 		12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179
 	};
-	double mean = sample_mean(v, n), squares = 0;
-	size_t k = 0;
+	size_t k = count_known(v, n);
 
-	for (size_t i = 0; i < n; i++) {
-		squares += isnan(v[i]) ? 0 : (v[i] - mean) * (v[i] - mean);
-		k += !isnan(v[i]);
-	}
 	if (k < 2)
 		return NAN;
-	return (k - 1 <= 12 ? t[k - 2] : 1.96 + 2.5 / (double)(k - 1)) * sqrt(squares / (double)(k - 1) / (double)k);
+	return (k - 1 <= 12 ? t[k - 2] : 1.96 + 2.5 / (double)(k - 1)) * sample_error(v, n);
 }

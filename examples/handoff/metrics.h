@@ -74,14 +74,18 @@ struct wait_hist {
 
 void wait_add(struct wait_hist *h, uint64_t ns);
 void wait_merge(struct wait_hist *to, const struct wait_hist *from);
-double wait_quantile(const struct wait_hist *h, double q); /* in ns; NAN if empty */
+uint64_t wait_count(const struct wait_hist *h);
+double wait_quantile(const struct wait_hist *h, double q); /* in ns, 0 < q <= 1; NAN if empty */
+double wait_least(const struct wait_hist *h);              /* the same, of the shortest */
 
 /* ---- samples; NANs are left out */
 
 double sample_median(const double *v, size_t n);
+double sample_min(const double *v, size_t n);
 double sample_max(const double *v, size_t n);
 double sample_mean(const double *v, size_t n);
-double sample_ci95(const double *v, size_t n); /* half width of the mean's 95 % interval (Student); NAN below two */
+double sample_error(const double *v, size_t n); /* standard error of the mean; NAN below two */
+double sample_ci95(const double *v, size_t n);  /* half width of the mean's 95 % interval (Student); NAN below two */
 
 /* a / b, or NAN where that means nothing. */
 double ratio(double a, double b);

@@ -26,7 +26,7 @@ struct cpu {
 };
 
 static struct {
-	unsigned count, nodes;
+	unsigned count, nodes, node_number[CPUS_MAX];
 	struct cpu by_number[CPUS_MAX], compact[CPUS_MAX], spread[CPUS_MAX];
 } machine;
 
@@ -115,15 +115,13 @@ static void read_cpu(unsigned number)
 /* Nodes are numbered anew from 0, among those with usable CPUs. */
 static void number_nodes(void)
 {
-	static unsigned known[CPUS_MAX];
-
 	for (unsigned i = 0; i < machine.count; i++) {
 		unsigned n = 0;
 
-		while (n < machine.nodes && known[n] != machine.by_number[i].node)
+		while (n < machine.nodes && machine.node_number[n] != machine.by_number[i].node)
 			n++;
 		if (n == machine.nodes)
-			known[machine.nodes++] = machine.by_number[i].node;
+			machine.node_number[machine.nodes++] = machine.by_number[i].node;
 		machine.by_number[i].node = n;
 	}
 }
@@ -164,12 +162,19 @@ unsigned place_nodes(void)
 	return place_cpus() ? machine.nodes : 1;
 }
 
+unsigned place_node(unsigned i)
+{
+	return machine.node_number[i % place_nodes()];
+}
+
 static bool is_place_of(const struct cpu *c, enum place place, unsigned task)
 {
 	const struct cpu *order = machine.by_number;
 
 	if (place == PLACE_NODE)
 		return c->node == task % machine.nodes;
+	if (place == PLACE_BEYOND)
+		return task >= machine.count || c->number >= order[task].number;
 	if (place == PLACE_COMPACT)
 		order = machine.compact;
 	if (place == PLACE_SPREAD)

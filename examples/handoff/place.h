@@ -16,6 +16,7 @@ enum place {
 	PLACE_COMPACT, /* neighbours share a core, then a package */
 	PLACE_SPREAD,  /* neighbours are as far apart as can be */
 	PLACE_NODE,    /* task i on any CPU of the i-th NUMA node, round robin */
+	PLACE_BEYOND,  /* on any but the first i CPUs; on any if no other is left. Has no name */
 };
 
 extern const char *const place_names[]; /* ended by NULL; the index is the enum's */
@@ -23,6 +24,9 @@ extern const char *const place_names[]; /* ended by NULL; the index is the enum'
 /* The CPUs that this process may use, and the nodes that have any of them. Read once; at least 1. */
 unsigned place_cpus(void);
 unsigned place_nodes(void);
+
+/* The kernel's number of the node on which PLACE_NODE puts task i. */
+unsigned place_node(unsigned i);
 
 /* Puts the calling thread in its place: 0 or an errno value. */
 int place_task(enum place place, unsigned task);

@@ -133,16 +133,21 @@ const size_t ols2002_count = sizeof ols2002 / sizeof ols2002[0];
 const struct numa2023 futex_numa2023 = { { 16154935, 16202472 }, { 48584991, 48680560 } };
 
 const struct hash2025 futex_hash2025[] = {
-	{ "1 thread, 80 CPUs", 3386265, 3266560 },
-	{ "10 threads, 80 CPUs", 1972069, 821565 },
-	{ "40 threads, 80 CPUs", 1580497, 277900 },
-	{ "80 threads, 80 CPUs", 1555482, 150450 },
-	{ "80 threads, 80 CPUs, shared futexes", 590144, 585067 },
-	{ "5 cores, automatic size", 1559643, 306403 },
-	{ "5 cores, 512 buckets", 1559643, 1412543 },
-	{ "5 cores, 8192 buckets", 1559643, 1441627 },
+	{ "1 thread, 80 CPUs", 1, 80, HASH_DEFAULT, false, 3386265, 3266560 },
+	{ "10 threads, 80 CPUs", 10, 80, HASH_DEFAULT, false, 1972069, 821565 },
+	{ "40 threads, 80 CPUs", 40, 80, HASH_DEFAULT, false, 1580497, 277900 },
+	{ "80 threads, 80 CPUs", 80, 80, HASH_DEFAULT, false, 1555482, 150450 },
+	{ "80 threads, 80 CPUs, shared futexes", 80, 80, HASH_DEFAULT, true, 590144, 585067 },
+	{ "5 cores, automatic size", 0, 0, HASH_DEFAULT, false, 1559643, 306403 },
+	{ "5 cores, 512 buckets", 0, 0, 512, false, 1559643, 1412543 },
+	{ "5 cores, 8192 buckets", 0, 0, 8192, false, 1559643, 1441627 },
 };
 const size_t futex_hash2025_count = sizeof futex_hash2025 / sizeof futex_hash2025[0];
+
+const struct schbench2025 schbench2025[2] = {
+	{ "-t 64", 2629.85, 2656.85 },
+	{ "-L -m 4 -M auto -t 64 -n 0", 1538674.22, 1539273.79 },
+};
 
 const struct row2002 *published_row(enum post post, int c, int r, int x, const char *lock, int p)
 {

@@ -15,6 +15,7 @@
 #ifndef HANDOFF_PUBLISHED_H
 #define HANDOFF_PUBLISHED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -77,8 +78,20 @@ extern const struct numa2023 futex_numa2023;
 /* perf bench futex hash, operations a second and thread. */
 struct hash2025 {
 	const char *what;
-	double base, series;
+	int threads, cpus; /* 0: not said */
+	int slots;         /* HASH_DEFAULT: as the kernel chose */
+	bool shared;
+	double base,
+		series; /* with the global hash, and with the private one; shared futexes use the global one in both */
 };
+#define HASH_DEFAULT (-1)
+
+/* schbench on the five cores, requests a second: "-t 64 -r 5 -i 5", and "-L -m 4 -M auto -t 64 -n 0 -r 5 -i 5". */
+struct schbench2025 {
+	const char *what;
+	double base, series; /* with the global hash, and with the private one */
+};
+extern const struct schbench2025 schbench2025[2];
 extern const struct hash2025 futex_hash2025[];
 extern const size_t futex_hash2025_count;
 

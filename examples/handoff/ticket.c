@@ -7,23 +7,13 @@
  * After the exchange the releaser touches nothing; its wake may come late and then disturbs a later ticket of
  * the same slot, which looks again.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "ticket.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "cpu.h"
-
-/* Newer 32-bit machines have only the call with 64-bit times. No time is passed here, so the two are the same. */
-#if !defined(SYS_futex) && defined(SYS_futex_time64)
-#define SYS_futex SYS_futex_time64
-#endif
-
-static void futex(_Atomic uint32_t *word, int op, uint32_t val, bool shared)
-{
-	syscall(SYS_futex, word, shared ? op : op | FUTEX_PRIVATE_FLAG, val, NULL, NULL, 0);
-}
+#include "sysfutex.h"
 
 uint32_t ticket_slots(unsigned tasks)
 {
@@ -75,7 +65,7 @@ static uint64_t sleep_until_turn(struct ticket_slot *slot, uint32_t ticket, bool
 	while (!is_turn(turn, ticket)) {
 		if ((turn & 1) || atomic_compare_exchange_strong_explicit(&slot->turn, &turn, turn | 1,
 									  memory_order_relaxed, memory_order_relaxed)) {
-			futex(&slot->turn, FUTEX_WAIT, turn | 1, shared);
+			sys_futex_wait(&slot->turn, turn | 1, shared);
 			sleeps++;
 		}
 		turn = atomic_load_explicit(&slot->turn, memory_order_acquire);
@@ -107,5 +97,5 @@ void ticket_release(struct ticket_lock *l)
 	uint32_t old = atomic_exchange_explicit(&slot->turn, next << 1, memory_order_release);
 
 	if (old & 1)
-		futex(&slot->turn, FUTEX_WAKE, 1, shared);
+		sys_futex_wake(&slot->turn, 1, shared);
 }

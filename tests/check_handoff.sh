@@ -1,0 +1,175 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# check_handoff.sh - futex_numa: exit codes, errors, the shape and the sums of what they print
+#
+# No figure that was measured is checked, only that it is there, and that it agrees with the others. top_builddir says where the
+# program was built.
+
+set -u
+
+dir=${top_builddir:-.}/examples/handoff
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/tally.sh" || exit 1
+. "$(dirname "$0")/program.sh" || exit 1
+
+# begin NAME: from here on it is asked.
+begin() {
+	program=$dir/$1
+	[ -x "$program" ] || { echo "no program at $program"; exit 1; }
+}
+
+# may_lack: what this kernel cannot do is told by 77 and a line, and is no failure.
+may_lack() {
+	[ "$code" -eq 77 ] || return 0
+	cat "$work/err"
+	[ "$(wc -l <"$work/err")" -eq 1 ] || return 1
+	exit 77
+}
+
+# gives PATTERN ARGUMENT...: like prints, on a kernel that can.
+gives() {
+	pattern=$1
+	shift
+	run "$@"
+	may_lack
+	is_code 0 || return 1
+	[ ! -s "$work/err" ] || { echo "complained: $(cat "$work/err")"; return 1; }
+	has "$pattern"
+}
+
+# every_option_is_in_the_help LETTERS: each after a blank and a hyphen.
+every_option_is_in_the_help() {
+	prints "^Usage: $(basename "$program")" --help || return 1
+	for letter in $1; do
+		grep -Eq -- "(^| )-$letter[[, ]" "$work/out" || { echo "-$letter is not"; return 1; }
+	done
+	has '^Exit code: '
+}
+
+write_error_is_noticed() {
+	timeout 300 "$program" --help >/dev/full 2>"$work/err"
+	code=$?
+	is_code 1 || return 1
+	grep -q ': cannot write' "$work/err" || { cat "$work/err"; return 1; }
+}
+
+# common OPTIONS WITH-ARGUMENT: what is true of each program.
+common() {
+	who=$(basename "$program")
+	test_that "$who: every option is in its help" every_option_is_in_the_help "$1"
+	test_that "$who: version is told" prints "^$who, with nlock [0-9]+\\.[0-9]+\\.[0-9]+\$" --version
+	test_that "$who: an error in writing is noticed" write_error_is_noticed
+	for option in $2; do
+		test_that "$who: -$option without an argument is an error" is_refused "-$option"
+		test_that "$who: -$option x is an error" is_refused "-$option" x
+	done
+	test_that "$who: an unknown option is an error" is_refused -Z
+	test_that "$who: an unknown long option is an error" is_refused --fast
+	test_that "$who: an abbreviated option is an error" is_refused --hel
+	test_that "$who: a value for --help is an error" is_refused --help=yes
+	test_that "$who: an argument is an error" is_refused 3
+}
+
+# ---------------------------------------------------------------- futex_numa
+
+only_known_lines() {
+	gives '^total: [1-9][0-9]*$' "$@" || return 1
+	if grep -Evq '^(# [0-9]+ nodes? with|node: (-1|[0-9]+)$|total: [0-9]+$|contenders: [1-9][0-9]*$|late: [1-9])' "$work/out"; then
+		cat "$work/out"
+		return 1
+	fi
+}
+
+contenders_are_counted() {
+	only_known_lines -s 0.05 -t 1 "$@" || return 1
+	has '^contenders: [1-9]'
+}
+
+threads_alone_print_no_contenders() {
+	only_known_lines -s 0.05 || return 1
+	! grep -q '^contenders' "$work/out"
+}
+
+a_fixed_node_is_the_only_one() {
+	only_known_lines -s 0.05 -t 3 -N0 || return 1
+	has '^node: 0$' || return 1
+	! grep -E '^node: ' "$work/out" | grep -v '^node: 0$'
+}
+
+# The kernel fills in nodes that exist. At the first turn nobody has waited yet, and after it nobody may have.
+nodes_are_none_or_exist() {
+	only_known_lines -s 0.1 -t 4 -n 100000 -N || return 1
+	has '^node: ' || return 1
+	sed -n 's/^node: \([0-9]\)/\1/p' "$work/out" | sort -u | while read -r node; do
+		[ -d "/sys/devices/system/node/node$node" ] || [ "$node" -eq 0 ] || { echo "node $node?"; return 1; }
+	done
+}
+
+a_node_that_does_not_exist_is_missing() {
+	[ ! -d /sys/devices/system/node/node1023 ] || { echo 'it exists'; exit 77; }
+	run -s 0.05 "$@"
+	is_code 77 || return 1
+	[ ! -s "$work/out" ] && grep -q '^futex_numa: ' "$work/err"
+}
+
+nothing_works_on_classic_calls() {
+	NLOCK_FUTEX=legacy run -s 0.05 "$@"
+	is_code 77 || return 1
+	grep -q '^futex_numa: .* not to be had here$' "$work/err"
+}
+
+words_are_compared() {
+	gives '^one a node / one: [0-9.]+ \([0-9.]+ to [0-9.]+\); published 3\.01 ' --words -s 0.02 -i 2 "$@" || return 1
+	has '^one word  +[1-9]' && has '^one a node +[1-9]' || return 1
+	grep -q ', 1 node, ' "$work/out" || return 0
+	has '^This machine has one node: '
+}
+
+futex_numa() {
+	begin futex_numa
+	common 'c t s n N L A i' 'c t s n L A i'
+	test_that 'futex_numa: -N x is an error' is_refused -Nx
+	test_that 'futex_numa: -N with a blank before the number is an error' is_refused -N 0
+	test_that 'futex_numa: -N-1 is an error' is_refused -N-1
+	test_that 'futex_numa: nothing to do is an error' is_refused -t 0 -c 0
+	for bad in -1 1025 1.5 ''; do
+		test_that "futex_numa: -c '$bad' is an error" is_refused -c "$bad"
+		test_that "futex_numa: -t '$bad' is an error" is_refused -t "$bad"
+	done
+	for bad in 0 -1 3601 nan ''; do
+		test_that "futex_numa: -s '$bad' is an error" is_refused -s "$bad"
+	done
+	test_that 'futex_numa: a second in nanoseconds is an error' is_refused -n 1000000000
+	test_that 'futex_numa: contenders of an nlock_mutex are an error' is_refused -L hash -c 1
+	test_that 'futex_numa: -L node without a node is an error' is_refused -L node -N
+	test_that 'futex_numa: -L first with a node is an error' is_refused -L first -N0
+	test_that 'futex_numa: -i without --words is an error' is_refused -i 3
+	test_that 'futex_numa: -t with --words is an error' is_refused --words -t 2
+	test_that 'futex_numa: --words without contenders is an error' is_refused --words -c 0
+	test_that 'futex_numa: threads alone print no contenders' threads_alone_print_no_contenders
+	test_that 'futex_numa: contenders are counted' contenders_are_counted -c 3
+	test_that 'futex_numa: contenders on a node are counted' contenders_are_counted -c 3 -N0
+	test_that 'futex_numa: no threads is none' gives '^total: 0$' -s 0.05 -t 0 -c 2
+	test_that 'futex_numa: a fixed node is the only one' a_fixed_node_is_the_only_one
+	test_that 'futex_numa: nodes are none, or exist' nodes_are_none_or_exist
+	test_that 'futex_numa: thirty threads that do not sleep exclude each other' only_known_lines -s 0.2 -t 30 -n 0 -N
+	for lock in 'hash' 'first' 'node -N0'; do
+		# shellcheck disable=SC2086
+		test_that "futex_numa: -L $lock excludes" only_known_lines -s 0.05 -t 5 -n 1000 -L $lock
+	done
+	for place in none rr compact spread node; do
+		test_that "futex_numa: -A $place works" only_known_lines -s 0.05 -A $place
+	done
+	test_that 'futex_numa: a node that does not exist is missing' a_node_that_does_not_exist_is_missing -N1023
+	test_that 'futex_numa: and so for nlock' a_node_that_does_not_exist_is_missing -L node -N1023
+	test_that 'futex_numa: nothing works on classic calls' nothing_works_on_classic_calls
+	test_that 'futex_numa: no words either' nothing_works_on_classic_calls --words
+	test_that 'futex_numa: but nlock does' env NLOCK_FUTEX=legacy "$program" -s 0.05 -L hash
+	test_that 'futex_numa: words are compared' words_are_compared
+	test_that 'futex_numa: words of many contenders are compared' words_are_compared -c 7
+}
+
+futex_numa
+finish

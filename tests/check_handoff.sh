@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# check_handoff.sh - futex_numa: exit codes, errors, the shape and the sums of what they print
+# check_handoff.sh - futex_numa, futex_hash: exit codes, errors, the shape and the sums of what they print
 #
 # No figure that was measured is checked, only that it is there, and that it agrees with the others. top_builddir says where the
-# program was built.
+# programs were built.
 
 set -u
 
@@ -171,5 +171,88 @@ futex_numa() {
 	test_that 'futex_numa: words of many contenders are compared' words_are_compared -c 7
 }
 
+# ---------------------------------------------------------------- futex_hash
+
+# The average is that of the threads' lines, which are rounded.
+summary_is_that_of_the_threads() {
+	gives '^Averaged [1-9][0-9]* operations/sec \(\+- [0-9]+\.[0-9]{2}%\), total secs = 0\.05$' -r 0.05 -t 3 "$@" || return 1
+	has "^# Running 'futex/hash' benchmark:\$" || return 1
+	awk '
+		/^\[thread/ { sum += $(NF - 2); n++ }
+		/^Averaged/ { mean = $2 }
+		END { if (n != 3 || mean - sum / n > 2 || sum / n - mean > 2) { print n, sum / n, mean; exit 1 } }' "$work/out"
+}
+
+says_in_its_summary() {
+	summary_is_that_of_the_threads -f 7 || return 1
+	has '^Run summary \[PID [0-9]+\]: 3 threads, each operating on 7 \[private\] futexes for 0\.05 secs\.$' || return 1
+	has '^\[thread  2\] futexes: 0x[0-9a-f]+ \.\.\. 0x[0-9a-f]+ \[ [1-9][0-9]* ops/sec \]$' || return 1
+	has '^Futex hashing: (global hash|auto resized to [0-9]+ buckets)$'
+}
+
+shared_are_not_called_private() {
+	summary_is_that_of_the_threads -f 1 "$1" || return 1
+	has ' each operating on 1 futexes for ' && has '^\[thread  0\] futex: 0x[0-9a-f]+ \['
+}
+
+silent_prints_no_threads() {
+	gives '^Averaged ' -r 0.05 "$1" || return 1
+	! grep -q '^\[thread' "$work/out"
+}
+
+table_has_its_rows() {
+	gives '^futexes +slots set by +ops/s +ratio +least +most +published$' --table -r 0.005 -i 2 "$@" || return 1
+	awk '/^(private|shared) / && $2 != "futexes," { print $1, $2, $3 }' "$work/out" >"$work/rows"
+	for sort in private shared; do
+		for row in 'default -' 'global (nlock|prctl)' '2 nlock' '16 nlock' '256 (nlock|prctl)' '512 (nlock|prctl)' \
+			'1024 (nlock|prctl)' '8192 (nlock|prctl)'; do
+			echo "$sort $row"
+		done
+	done >"$work/want"
+	[ "$(wc -l <"$work/rows")" -eq 16 ] || { cat "$work/out"; return 1; }
+	paste -d '|' "$work/want" "$work/rows" | while IFS='|' read -r line; do
+		row=${line##*|} want=${line%|*}
+		printf '%s\n' "$row" | grep -Exq "$want" || { echo "'$row' is not $want"; return 1; }
+	done || return 1
+	# The global hash divided by itself.
+	[ "$(grep -Ec '^(private|shared) +global .* 1\.000 +1\.000 +1\.000$' "$work/out")" -eq 2 ] || { cat "$work/out"; return 1; }
+	for ratio in 0.196 0.906 0.924 0.991 0.965 0.417 0.176 0.097; do
+		grep -Eq "^ *(private|shared|[0-9]+) .* $ratio  " "$work/out" || { echo "$ratio is not published"; return 1; }
+	done
+}
+
+futex_hash() {
+	begin futex_hash
+	common 't f b s r q i' 't f b r i'
+	for bad in 1 3 -2 2097152 1e3 ''; do
+		test_that "futex_hash: -b '$bad' is an error" is_refused -b "$bad"
+	done
+	for bad in 0 -1 nan 3601 ''; do
+		test_that "futex_hash: -r '$bad' is an error" is_refused -r "$bad"
+	done
+	for bad in 0 4097 ''; do
+		test_that "futex_hash: -t '$bad' is an error" is_refused -t "$bad"
+	done
+	test_that 'futex_hash: -f 0 is an error' is_refused -f 0
+	test_that 'futex_hash: -i without the table is an error' is_refused -i 3
+	for option in '-b 16' -s -q --shared --silent; do
+		# shellcheck disable=SC2086
+		test_that "futex_hash: $option with the table is an error" is_refused --table $option
+	done
+	test_that 'futex_hash: the summary is that of the threads' says_in_its_summary
+	for option in -s --shared; do
+		test_that "futex_hash: with $option they are not called private" shared_are_not_called_private $option
+	done
+	for option in -q --silent; do
+		test_that "futex_hash: $option prints no threads" silent_prints_no_threads $option
+	done
+	test_that 'futex_hash: -b 0 is the global hash' gives '^Futex hashing: global hash, set by (nlock|prctl)$' -r 0.02 -b 0
+	test_that 'futex_hash: a small number is set by nlock' gives '^Futex hashing: 16 hash buckets, set by nlock$' -r 0.02 -b 16
+	test_that 'futex_hash: any number is what it is' gives '^Futex hashing: 65536 hash buckets, set by ' -r 0.02 -b 65536
+	test_that 'futex_hash: the table has its rows' table_has_its_rows
+	test_that 'futex_hash: so it has with more threads than CPUs' table_has_its_rows -t 9 -f 3
+}
+
 futex_numa
+futex_hash
 finish

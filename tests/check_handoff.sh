@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# check_handoff.sh - futex_numa, futex_hash: exit codes, errors, the shape and the sums of what they print
+# check_handoff.sh - futex_numa, futex_hash, wakelat: exit codes, errors, the shape and the sums of what they print
 #
 # No figure that was measured is checked, only that it is there, and that it agrees with the others. top_builddir says where the
 # programs were built.
@@ -253,6 +253,64 @@ futex_hash() {
 	test_that 'futex_hash: so it has with more threads than CPUs' table_has_its_rows -t 9 -f 3
 }
 
+# ---------------------------------------------------------------- wakelat
+
+# Three blocks, each with percentiles that do not fall.
+percentiles_are_in_order() {
+	gives '^average rps: [0-9]+\.[0-9]{2}$' -w 0 "$@" || return 1
+	has '^Wakeup Latencies percentiles \(usec\) runtime [0-9.]+ \(s\) \([0-9]+ total samples\)$' || return 1
+	has '^Request Latencies percentiles \(usec\) runtime ' && has '^RPS percentiles \(requests\) runtime ' || return 1
+	has '^current rps: [0-9]+\.[0-9]{2}$' && has '^Futex hashing: ' || return 1
+	awk '
+		/percentiles/ { blocks++; last = -1 }
+		/th:/ { lines++; if ($NF != "-" && $NF + 0 < last) bad = 1; if ($NF != "-") last = $NF + 0 }
+		END { if (blocks != 3 || lines != 11 || bad) { print blocks, lines, bad; exit 1 } }' "$work/out" || {
+		cat "$work/out"
+		return 1
+	}
+}
+
+# The first sample counts from the first interval on, and a run has ten of each.
+intervals_are_told() {
+	percentiles_are_in_order -r 0.2 -i 0.1 -n 0 || return 1
+	[ "$(grep -c '^current rps: ' "$work/out")" -ge 1 ] && has '^RPS .*\(20 total samples\)$'
+}
+
+published_is_told() {
+	prints '^published: private over global hash 1\.010 \(-t 64, ' -r 0.01 -w 0 -n 0 || return 1
+	has '^published: private over global hash 1\.000 \(-L -m 4 -M auto -t 64 -n 0, '
+}
+
+wakelat() {
+	begin wakelat
+	common 'm t r w i s n F L M P b' 'm t r w i s n F M P b'
+	for bad in 0 257 -1 ''; do
+		test_that "wakelat: -m '$bad' is an error" is_refused -m "$bad"
+	done
+	for bad in 0 -1 nan 3601 ''; do
+		test_that "wakelat: -r '$bad' is an error" is_refused -r "$bad"
+		test_that "wakelat: -i '$bad' is an error" is_refused -i "$bad"
+	done
+	for bad in 1 3 ''; do
+		test_that "wakelat: -b '$bad' is an error" is_refused -b "$bad"
+	done
+	test_that 'wakelat: -F without work is an error' is_refused -n 0 -F 64
+	for point in futex cond sem; do
+		test_that "wakelat: percentiles are in order, sleeping on $point" percentiles_are_in_order -r 0.1 -P $point
+		test_that "wakelat: the first line of 2025 works, sleeping on $point" \
+			percentiles_are_in_order -t 64 -r 0.05 -i 5 -F 4 -P $point
+		test_that "wakelat: the second line of 2025 works, sleeping on $point" \
+			percentiles_are_in_order -L -m 4 -M auto -t 64 -n 0 -r 0.05 -i 5 -P $point
+		test_that "wakelat: so does one worker that never sleeps in its request, sleeping on $point" \
+			percentiles_are_in_order -t 1 -n 0 -s 0 -r 0.05 -P $point
+	done
+	test_that 'wakelat: intervals are told' intervals_are_told
+	test_that 'wakelat: a run of a millisecond ends' percentiles_are_in_order -r 0.001 -m 3 -t 5
+	test_that 'wakelat: the global hash can be asked for' gives '^Futex hashing: global hash, set by ' -r 0.02 -w 0 -n 0 -b 0
+	test_that 'wakelat: what was published is told' published_is_told
+}
+
 futex_numa
 futex_hash
+wakelat
 finish

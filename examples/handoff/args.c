@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,14 @@ int args_word(char option, const char *text, const char *const *words)
 	args_error("-%c does not know '%s'", option, text);
 }
 
+/* getopt would take --ver for --version. */
+static bool is_whole(const char *word, const char *name)
+{
+	size_t length = strcspn(word, "=");
+
+	return length == strlen(name) + 2 && !strncmp(word + 2, name, length - 2);
+}
+
 int args_next(int argc, char **argv, const char *shorts, const struct option *longs, char *given)
 {
 	int at = -1, c;
@@ -72,8 +81,7 @@ int args_next(int argc, char **argv, const char *shorts, const struct option *lo
 		args_error("what is '%s' for?", argv[optind]);
 	if (c == -1)
 		return c;
-	/* getopt would take --ver for --version. */
-	if (at >= 0 && strncmp(argv[optind - 1], "--", 2) == 0 && strcmp(argv[optind - 1] + 2, longs[at].name))
+	if (at >= 0 && !is_whole(argv[optind - 1 - (optarg == argv[optind - 1])], longs[at].name))
 		args_error("unknown option '%s'", argv[optind - 1]);
 	if (c == ':')
 		args_error("-%c wants an argument", optopt);

@@ -20,6 +20,7 @@
 #include <sys/sem.h>
 #include <unistd.h>
 
+#include "args.h"
 #include "cpu.h"
 
 /* A spinning lock tries again, for a bounded time, before it goes to sleep. */
@@ -123,7 +124,7 @@ static int sysv_op(struct lock *l, short add, short flags)
 		if (errno == EAGAIN)
 			return EAGAIN;
 		if (errno != EINTR) {
-			perror("ulockflex: semop");
+			fprintf(stderr, "%s: semop: %s\n", program_name, strerror(errno));
 			_exit(1);
 		}
 	}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# check_handoff.sh - futex_numa, futex_hash, wakelat: exit codes, errors, the shape and the sums of what they print
+# check_handoff.sh - futex_numa, futex_hash, wakelat, starve: exit codes, errors, the shape and the sums of what they print
 #
 # No figure that was measured is checked, only that it is there, and that it agrees with the others. top_builddir says where the
 # programs were built.
@@ -310,7 +310,42 @@ wakelat() {
 	test_that 'wakelat: what was published is told' published_is_told
 }
 
+# ---------------------------------------------------------------- starve
+
+# A row for each lock, whose median is no longer than its worst wait. The hogs had the lock at least once.
+starve_has_rows() {
+	locks=$1
+	shift
+	gives '^ L policy +times +mean ms +median +worst worst/turn +hogs/s$' -t 0.5 -i 3 -L "$locks" "$@" || return 1
+	for lock in $(echo "$locks" | tr , ' '); do
+		has "^ $lock (strict|queued|bounded|barges) +[0-9]+ +([0-9.]+|-) " || return 1
+	done
+	awk '/^ [a-zP] / && $1 != "L" { n++; if ($5 + 0 > $6 + 0 || $8 + 0 <= 0 || $3 > 3) bad = 1 }
+		END { exit bad || !n }' "$work/out" || { cat "$work/out"; return 1; }
+}
+
+starve() {
+	begin starve
+	common 'c x r i t L A' 'c x r i t L A'
+	for bad in 0 1025 -1 ''; do
+		test_that "starve: -c '$bad' is an error" is_refused -c "$bad"
+	done
+	for bad in '' , e T 't,' nothing; do
+		test_that "starve: -L '$bad' is an error" is_refused -L "$bad"
+	done
+	test_that 'starve: --skew of what is an error' is_refused --skew dance
+	test_that 'starve: --skew alone is an error' is_refused --skew
+	test_that 'starve: an abbreviated --skew is an error' is_refused --ske spin
+	for lock in k t f h c p P s; do
+		test_that "starve: $lock, hogs that sleep" starve_has_rows $lock -x 500
+		test_that "starve: $lock, one hog that spins" starve_has_rows $lock --skew spin
+	done
+	test_that 'starve: a list of locks' starve_has_rows t,f,h,c,p -x 100 -r 50 -c 5
+	test_that 'starve: one hog that sleeps' starve_has_rows t,c --skew=sleep -x 50
+}
+
 futex_numa
 futex_hash
 wakelat
+starve
 finish

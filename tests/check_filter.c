@@ -265,7 +265,7 @@ static int late_child(void *arg)
 ROW_TEST(filter_that_comes_after_the_first_use_is_survived)
 {
 	static const int errors[] = { ENOSYS, EPERM, EACCES, EINVAL };
-	uint64_t rnd = harness_random_start((uint32_t)(row - rows));
+	uint64_t rnd = harness_random_start(row->attr);
 	uint32_t first = harness_random(&rnd);
 
 	for (int i = 0; i < COUNT(sets); i++) {

@@ -108,7 +108,7 @@ static bool exclusion(const struct row *row, enum kind kind, int n, int rounds)
 
 static int some_actors(const struct row *row)
 {
-	uint64_t rnd = harness_random_start((uint32_t)(row - rows));
+	uint64_t rnd = harness_random_start(row->attr);
 
 	return 2 + (int)(harness_random(&rnd) % 7);
 }
@@ -248,7 +248,7 @@ ROW_TEST(waiting_processes_are_served_in_order_of_arrival)
 ROW_TEST(mixed_releases_follow_each_its_own_policy)
 {
 	struct company *c = company_meet(row, 1, THREADS);
-	uint64_t rnd = harness_random_start((uint32_t)(row - rows));
+	uint64_t rnd = harness_random_start(row->attr);
 	int opened = 0, taken = 0;
 
 	company_yields_to_caller(c, 0);

@@ -761,7 +761,7 @@ ROW_TEST(fairness_ends_after_the_grant)
 /* D3: a model of one head and a hog, release by release. */
 ROW_TEST(mixed_releases_follow_each_its_own_policy)
 {
-	uint64_t rnd = harness_random_start((uint32_t)(row - rows));
+	uint64_t rnd = harness_random_start(row->attr);
 	uint32_t bypass = 0;
 
 	begin(row);
@@ -1683,7 +1683,7 @@ static void wind_down(int n)
 
 static void random_schedules(const struct row *row, enum fk_lie lie)
 {
-	uint64_t rnd = harness_random_start((uint32_t)(row - rows) + 100 * lie);
+	uint64_t rnd = harness_random_start(row->attr + 100 * lie);
 
 	for (int round = 0; round < harness_rounds(40, 4000); round++) {
 		int n = 2 + (int)(harness_random(&rnd) % 5);

@@ -947,7 +947,7 @@ static void finish(struct balance *b)
 
 ROW_TEST(random_schedules_lose_no_token_and_leave_nobody_asleep)
 {
-	uint64_t rnd = harness_random_start((uint32_t)(row - rows));
+	uint64_t rnd = harness_random_start(row->attr);
 
 	for (int r = 0; r < harness_rounds(20, 1000); r++) {
 		struct balance b = { .posted = 0 };

@@ -101,10 +101,28 @@ uint32_t harness_random(uint64_t *state)
 	return (uint32_t)(*state >> 24);
 }
 
+/* The table's rows of NODE(0) stand for a node, which is that of the environment if there is one. What names the kind of placement,
+ * row->place, stays. */
+static const struct row *row_at(int i)
+{
+	static struct row moved[ROWS];
+	static char name[ROWS][48];
+	const char *node = getenv("NLOCK_TEST_NODE"), *place = strstr(rows[i].name, "NODE(0)");
+
+	if (!node || !place)
+		return &rows[i];
+	snprintf(name[i], sizeof(name[i]), "%.*sNODE(%d)%s", (int)(place - rows[i].name), rows[i].name, atoi(node),
+		 place + strlen("NODE(0)"));
+	moved[i] = rows[i];
+	moved[i].name = name[i];
+	moved[i].attr |= NLOCK_PLACE_NODE(atoi(node));
+	return &moved[i];
+}
+
 const struct row *harness_row(int i)
 {
-	row_name = rows[i].name;
-	return &rows[i];
+	row_name = row_at(i)->name;
+	return row_at(i);
 }
 
 void harness_fail(const char *file, int line, const char *what, const char *fmt, ...)
@@ -160,10 +178,10 @@ void harness_rows(void)
 {
 	for (int i = 0; i < ROWS; i++) {
 		nlock_mutex_t m;
-		int rc = nlock_mutex_init(&m, rows[i].attr);
+		int rc = nlock_mutex_init(&m, row_at(i)->attr);
 
 		if (rc != (promises(rows[i].place) ? 0 : ENOTSUP)) {
-			printf("row %s: init says %s, the features 0x%x\n", rows[i].name, strerror(rc),
+			printf("row %s: init says %s, the features 0x%x\n", row_at(i)->name, strerror(rc),
 			       nlock_features());
 			exit(1);
 		}
@@ -183,7 +201,7 @@ static bool is_numa(const struct row *row)
 
 static bool is_wanted(const struct test *t, int i)
 {
-	if (only_row && !strstr(rows[i].name, only_row))
+	if (only_row && !strstr(row_at(i)->name, only_row))
 		return false;
 	switch (t->loop) {
 	case LOOP_CROSS:

@@ -149,6 +149,7 @@ void harness_set_seed(uint64_t s); /* for programs that do not call harness_main
 uint32_t harness_random(uint64_t *state);
 uint64_t harness_random_start(uint32_t salt);
 
+/* Row i of the table. The rows of NODE(0) are those of NODE(n) if the environment says NLOCK_TEST_NODE=n. */
 const struct row *harness_row(int i);
 
 /* Asks for each row once: which can this kernel not have? A row that the library refuses although it says that the

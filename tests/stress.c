@@ -411,7 +411,7 @@ static int blocked_row(const struct row *row, int64_t ns)
 
 static bool is_wanted(int i)
 {
-	if (!strstr(rows[i].name, only_row))
+	if (!strstr(harness_row(i)->name, only_row))
 		return false;
 	if (mode == MIX)
 		return true;
@@ -430,12 +430,13 @@ static int run_row(int i, int64_t ns)
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-		status = body[mode](&rows[i], ns);
+		status = body[mode](harness_row(i), ns);
 		fflush(stdout);
 		_exit(status);
 	}
 	if (pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status))
-		printf("FAIL %s: signal %d (seed %llu)\n", rows[i].name, WTERMSIG(status), (unsigned long long)seed);
+		printf("FAIL %s: signal %d (seed %llu)\n", harness_row(i)->name, WTERMSIG(status),
+		       (unsigned long long)seed);
 	return status ? 1 : 0;
 }
 

@@ -218,6 +218,8 @@ static bool is_wanted(const struct test *t, int i)
 		return i % ROWS_HANDOFFS == 0;
 	case LOOP_NUMA:
 		return i % ROWS_HANDOFFS == 0 && is_numa(&rows[i]);
+	case LOOP_FIRST:
+		return rows[i].place == NLOCK_PLACE_FIRST;
 	case LOOP_SHARED:
 		return rows[i].is_shared;
 	case LOOP_HASH:
@@ -521,21 +523,31 @@ static bool is_wait(long nr)
 	return false;
 }
 
-/* The kernel answers with a call only if the thread is off its CPU and stays in the same state meanwhile: it is in its
- * queue. Where the file cannot be read, the state has to do. */
-static bool is_asleep(pid_t pid, pid_t tid, const volatile void *word)
+/* Waits for an event, and is not on its way to a CPU. */
+static bool is_blocked(pid_t pid, pid_t tid)
 {
-	unsigned long long address;
 	char line[256];
 	const char *end;
-	long nr;
 
-	if (reads(pid, tid, "syscall", line, sizeof(line)))
-		return sscanf(line, "%ld %llx", &nr, &address) == 2 && is_wait(nr) && address == (uintptr_t)word;
 	if (!reads(pid, tid, "stat", line, sizeof(line)))
 		return false;
 	end = strrchr(line, ')');
 	return end && end[1] == ' ' && end[2] == 'S';
+}
+
+/* The kernel answers with a call only if the thread is off its CPU and stays in the same state meanwhile: it is in its queue, or
+ * has been woken by another CPU and not yet been put in line there, which the state after it tells. Where the file of the call
+ * cannot be read, the state has to do. */
+bool harness_is_asleep(pid_t pid, pid_t tid, const volatile void *word)
+{
+	unsigned long long address;
+	char line[256];
+	long nr;
+
+	if (!reads(pid, tid, "syscall", line, sizeof(line)))
+		return is_blocked(pid, tid);
+	return sscanf(line, "%ld %llx", &nr, &address) == 2 && is_wait(nr) && address == (uintptr_t)word &&
+	       is_blocked(pid, tid);
 }
 
 bool harness_sees_asleep(pid_t pid, pid_t tid, const volatile void *word)
@@ -545,7 +557,7 @@ bool harness_sees_asleep(pid_t pid, pid_t tid, const volatile void *word)
 
 	/* Between two looks it sleeps: a yield would cost the caller its turn after them. Longer and longer, for busy
 	 * machines. */
-	while (!is_asleep(pid, tid, word)) {
+	while (!harness_is_asleep(pid, tid, word)) {
 		if (harness_now() > end)
 			return false;
 		nanosleep(&moment, NULL);

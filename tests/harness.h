@@ -64,6 +64,7 @@ enum loop {
 	LOOP_HANDOFFS,
 	LOOP_PLACES,
 	LOOP_NUMA,
+	LOOP_FIRST,
 	LOOP_HASH,
 	LOOP_MORTAL,
 };
@@ -82,8 +83,8 @@ struct test {
 /* Once; for each row; for each hand-off of the plainest placement and each placement of the plainest hand-off; for those of
  * these that are private; for the private rows whose second word names a process; for the shared rows; for each hand-off of
  * the plainest placement alone; for each placement and sharing of the plainest hand-off alone; for those of these whose second
- * word is a node; for placement HASH; for the placements under which the next owner may free the lock at once; for the rows
- * with a bound. CORE: also with --core. A row that a test has nothing to say about is left out by a loop, not by a return,
+ * word is a node; for placement FIRST; for placement HASH; for the placements under which the next owner may free the lock at
+ * once; for the rows with a bound. CORE: also with --core. A row that a test has nothing to say about is left out by a loop, not by a return,
  * which would count it as tested. */
 #define ONCE(sentence)             TEST_ENTRY(sentence, LOOP_ONCE, false)
 #define EACH_ROW(sentence)         TEST_ENTRY(sentence, LOOP_ROWS, false)
@@ -94,6 +95,7 @@ struct test {
 #define EACH_HANDOFF(sentence)     TEST_ENTRY(sentence, LOOP_HANDOFFS, false)
 #define EACH_PLACE(sentence)       TEST_ENTRY(sentence, LOOP_PLACES, false)
 #define EACH_NUMA(sentence)        TEST_ENTRY(sentence, LOOP_NUMA, false)
+#define EACH_FIRST(sentence)       TEST_ENTRY(sentence, LOOP_FIRST, false)
 #define EACH_HASH(sentence)        TEST_ENTRY(sentence, LOOP_HASH, false)
 #define EACH_MORTAL(sentence)      TEST_ENTRY(sentence, LOOP_MORTAL, false)
 #define CORE_ONCE(sentence)        TEST_ENTRY(sentence, LOOP_ONCE, true)
@@ -178,6 +180,9 @@ struct timespec harness_in(clockid_t clock, int64_t ns);
 /* Waits until thread tid of process pid is blocked in a futex call on `word` (an address of that process). False if
  * that did not happen in a very long time. */
 bool harness_sees_asleep(pid_t pid, pid_t tid, const volatile void *word);
+
+/* One look: is it now? */
+bool harness_is_asleep(pid_t pid, pid_t tid, const volatile void *word);
 
 pid_t harness_tid(void);
 

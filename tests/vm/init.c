@@ -2,7 +2,7 @@
  *
  * init.c - the first process of a machine of vm.sh: runs what /commands says, and switches the machine off
  *
- * A line of /commands is NAME SECONDS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...], words apart by one blank. Each is run in a
+ * A line of /commands is NAME SECONDS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...], words apart by a tab. Each is run in a
  * session of its own. The console gets "@@@ begin NAME", what the program prints, and "@@@ end NAME STATUS", where
  * STATUS is "exit N", "signal N" or "time": it was not done after SECONDS. vm.sh reads these lines. "@@@ done" is the last one.
  */
@@ -79,7 +79,7 @@ static void run(char *line)
 	int n = 0, status = -1;
 	pid_t pid, ended;
 
-	while (n < WORDS_MAX && (word[n] = strsep(&rest, " ")))
+	while (n < WORDS_MAX && (word[n] = strsep(&rest, "\t")))
 		n++;
 	if (n < 3)
 		return;

@@ -56,12 +56,43 @@ hardware() {
 	esac
 }
 
-# commands MACHINE: NAME SECONDS PROGRAM..., see init.c.
+# run NAME SECONDS [VARIABLE=VALUE] PROGRAM [ARGUMENT...]: a line for init.c.
+run() {
+	printf '%s' "$1"
+	shift
+	printf '\t%s' "$@"
+	echo
+}
+
+# tier NODE OPTION...: the tests of each primitive on the kernel; the rows of NODE are of that node.
+tier() {
+	node=$1
+	shift
+	for noun in mutex cond rwlock barrier sem end_of_life; do
+		run "$noun-$node" 1500 "NLOCK_TEST_NODE=$node" "check_$noun" "$@"
+	done
+}
+
 commands() {
+	run numa 900 check_numa
+	run wait 600 check_wait
+	run once 600 check_once
 	case $1 in
-	two) echo 'mutex 600 check_mutex --core' ;;
-	four) echo 'mutex 600 check_mutex --core' ;;
-	old) echo 'mutex 600 check_mutex --core' ;;
+	two)
+		run first_waiters 1800 two_first_waiters
+		run first_waiters-shared 600 two_first_waiters --shared --rounds 2000
+		run kernel_chooses 900 two_first_waiters --kernel-chooses --rounds 4000
+		run filter 600 check_filter --only filter_that_comes_after
+		tier 1 --core
+		;;
+	four)
+		run moving 1800 check_numa --long --limit 1800 --only nobody_is_lost --rows 'BOUNDED FIRST PRIVATE'
+		tier 0
+		for other in 1 2 3; do
+			tier "$other" --rows 'NODE('
+		done
+		;;
+	old) tier 0 ;;
 	esac
 }
 
@@ -87,7 +118,7 @@ archive() {
 # boot MACHINE KERNEL: its console is left in MACHINE.log. The status is that of the emulator, 124 if it had to be ended.
 boot() {
 	commands "$1" >"$work/root/commands"
-	seconds=$(awk '{ n += $2 } END { print n + 120 }' "$work/root/commands")
+	seconds=$(awk -F '\t' '{ n += $2 } END { print n + 120 }' "$work/root/commands")
 	"$builddir/tests/vm/pack" "$work/root" >"$work/$1.archive" || return 1
 	# shellcheck disable=SC2046
 	timeout "$seconds" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -nodefaults -no-user-config -display none -serial stdio \

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * nodes.h - what the tests about NUMA share: CPUs of each node, and threads that have been left asleep
+ */
+#ifndef NODES_H
+#define NODES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define NODES_MAX    64
+#define SLEEPERS_MAX 64
+
+/* Nodes that have a CPU on which this process may run, in the order of their numbers. */
+struct nodes {
+	int n;
+	int node[NODES_MAX], cpu[NODES_MAX]; /* a CPU of it */
+};
+
+void nodes_find(struct nodes *found);
+
+/* Moves the calling thread there. False: it may not run there. */
+bool nodes_run_on(int cpu);
+
+/* The number of nodes that the kernel thinks possible: no node has this number, nor a higher one. */
+int nodes_possible(void);
+
+struct sleeper {
+	pid_t tid;
+	bool is_done; /* atomic: it has made its last call on the word */
+};
+
+/* Threads of this process that work on `word` and sleep nowhere else. Was there a moment at which all that are not done slept on
+ * it, so that nobody is left to wake them? No clock is asked: whoever slept at the first look and at the second, and was not
+ * switched out between them, slept all the time from one to the other. False also if all are done. */
+bool nodes_left_asleep(struct sleeper *s, int n, const volatile void *word);
+bool nodes_all_done(struct sleeper *s, int n);
+
+#endif

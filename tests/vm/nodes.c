@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 bool nodes_run_on(int cpu)
@@ -40,7 +41,7 @@ static void add(struct nodes *found, int node, int cpu)
 	found->n++;
 }
 
-/* By going there: what the library asks is getcpu, too. */
+/* By going there: what the library asks is getcpu, too. The raw call: not every C library has the function. */
 void nodes_find(struct nodes *found)
 {
 	unsigned int cpu, node;
@@ -50,7 +51,7 @@ void nodes_find(struct nodes *found)
 	if (sched_getaffinity(0, sizeof(before), &before))
 		return;
 	for (int i = 0; i < CPU_SETSIZE; i++) {
-		if (CPU_ISSET(i, &before) && nodes_run_on(i) && !getcpu(&cpu, &node))
+		if (CPU_ISSET(i, &before) && nodes_run_on(i) && !syscall(SYS_getcpu, &cpu, &node, NULL))
 			add(found, (int)node, (int)cpu);
 	}
 	sched_setaffinity(0, sizeof(before), &before);

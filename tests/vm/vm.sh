@@ -115,14 +115,17 @@ archive() {
 
 # ---------------------------------------------------------------- a run
 
-# boot MACHINE KERNEL: its console is left in MACHINE.log. The status is that of the emulator, 124 if it had to be ended.
+# boot MACHINE KERNEL: its console is left in MACHINE.log.
 boot() {
 	commands "$1" >"$work/root/commands"
 	"$builddir/tests/vm/pack" "$work/root" >"$work/$1.archive" || return 1
 	# shellcheck disable=SC2046
 	timeout 5400 qemu-system-x86_64 -accel tcg,thread=multi -cpu max -nodefaults -no-user-config -display none -serial stdio \
 		-no-reboot $(hardware "$1") -kernel "$2" -initrd "$work/$1.archive" -append 'console=ttyS0 panic=-1 quiet' \
-		</dev/null 2>&1 | tr -d '\r' >"$work/$1.log"
+		</dev/null >"$work/console" 2>&1 &
+	emulator=$!
+	wait "$emulator"
+	tr -d '\r' <"$work/console" >"$work/$1.log"
 }
 
 # said NAME MACHINE: what the program printed.
@@ -184,6 +187,9 @@ machine() {
 	fi
 }
 
+# It is in a process group of its own, and would outlive us.
+emulator=
+trap '[ -z "$emulator" ] || kill "$emulator"; exit 1' HUP INT TERM
 new='' old=''
 while [ $# -gt 0 ]; do
 	case $1 in

@@ -3,9 +3,11 @@
 #
 # apps.sh - real programs over nlock: nobody rebuilt them, and they must not notice
 #
-#   apps.sh [--policy LIST] [--rounds N] [--short] [--shared] [NAME...]
+#   apps.sh [--policy LIST] [--rounds N] [--within S] [--short] [--shared] [NAME...]
 #     --policy LIST   of fifo, barging and bounded, with commas; all of them if not given
 #     --rounds N      1 to 99 interleaved rounds; 5 if not given
+#     --within S      no round of an application begins after so many seconds of it, but the first; 100 if not given. All of them together
+#                     then take about three quarters of an hour, and each line says how many rounds there were
 #     --short         one round of little work: do they run? Nothing is said of their speed
 #     --shared        what processes share is nlock's too (nlock run --shared), as for the semaphores of postgres
 #   apps.sh --list      the applications, one a line, with the packages that each needs
@@ -62,7 +64,7 @@ fi
 
 # ---------------------------------------------------------------- arguments
 
-policies='fifo barging bounded' rounds=5 size=full shared='' names=''
+policies='fifo barging bounded' rounds=5 within=100 size=full shared='' names=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--policy)
@@ -74,6 +76,10 @@ while [ $# -gt 0 ]; do
 		shift ;;
 	--rounds)
 		case ${2-} in [1-9] | [1-9][0-9]) rounds=$2 ;; *) usage '--rounds wants a number from 1 to 99' ;; esac
+		shift ;;
+	--within)
+		case ${2-} in '' | *[!0-9]*) usage '--within wants a number of seconds' ;; esac
+		within=$2
 		shift ;;
 	--short) size=short rounds=1 ;;
 	--shared) shared=--shared ;;
@@ -304,6 +310,7 @@ application() {
 	work=$all/$name now=$all/$name/now limit_of_run=$limit
 	mkdir "$work" && chmod 755 "$work"
 	: >"$work/times"
+	begun=$(date +%s)
 	# shellcheck disable=SC2086
 	set -- $policies
 	if ! try "$name" prepare none || ! try "$name" plain files; then
@@ -327,6 +334,7 @@ application() {
 			fi
 		done
 		round=$((round + 1))
+		[ $(($(date +%s) - begun)) -lt "$within" ] || break
 	done
 	for variant in plain "$@"; do
 		verdict=passed
@@ -340,7 +348,11 @@ application() {
 
 passed=0 failed=0 skipped=0
 : >"$all/table"
+all_begun=$(date +%s) nth=0
 for name in $names; do
+	nth=$((nth + 1))
+	[ "$size" = short ] ||
+		echo "---- $name, $nth of $(echo $names | wc -w), after $((($(date +%s) - all_begun) / 60)) minutes"
 	application "$name"
 done
 echo

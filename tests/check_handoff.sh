@@ -43,7 +43,7 @@ gives() {
 every_option_is_in_the_help() {
 	prints "^Usage: $(basename "$program")" --help || return 1
 	for letter in $1; do
-		grep -Eq -- "(^| )-$letter[[, ]" "$work/out" || { echo "-$letter is not"; return 1; }
+		grep -Eq -- "(^| )-${letter}[[, ]" "$work/out" || { echo "-$letter is not"; return 1; }
 	done
 	has '^Exit code: '
 }
@@ -330,7 +330,7 @@ starve() {
 	for bad in 0 1025 -1 ''; do
 		test_that "starve: -c '$bad' is an error" is_refused -c "$bad"
 	done
-	for bad in '' , e T 't,' nothing; do
+	for bad in "" "," e T 't,' nothing; do
 		test_that "starve: -L '$bad' is an error" is_refused -L "$bad"
 	done
 	test_that 'starve: --skew of what is an error' is_refused --skew dance

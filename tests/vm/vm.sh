@@ -86,7 +86,7 @@ commands() {
 		tier 1 --core
 		;;
 	four)
-		run moving 1800 check_numa --long --limit 1800 --only nobody_is_lost --rows 'BOUNDED FIRST PRIVATE'
+		run moving 1800 check_numa --long --limit 1800 --only while_the_lock_moves --rows 'BOUNDED FIRST PRIVATE'
 		tier 0
 		for other in 1 2 3; do
 			tier "$other" --rows 'NODE('

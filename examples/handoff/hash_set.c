@@ -23,8 +23,8 @@ int hash_set(int slots, enum hash_how *how)
 	if (slots == HASH_DEFAULT)
 		return 0;
 	*how = HOW_NLOCK;
-	err = slots ? nlock_hash_set_slots((uint32_t)slots) : ENOTSUP;
-	if (slots && (err || nlock_hash_slots() == slots))
+	err = slots ? nlock_hash_set_slots((uint32_t)slots) : nlock_hash_use_global();
+	if (err || nlock_hash_slots() == slots)
 		return err;
 	*how = HOW_PRCTL;
 	return (int)-sys_hash_set((unsigned)slots);

@@ -74,7 +74,8 @@ tier() {
 }
 
 commands() {
-	run numa 900 check_numa --limit 600
+	run nodes 900 check_nodes --limit 600
+	run onnode 900 check_numa --limit 600
 	run wait 600 check_wait --limit 600
 	run once 600 check_once
 	case $1 in
@@ -86,7 +87,7 @@ commands() {
 		tier 1 --core
 		;;
 	four)
-		run moving 1800 check_numa --long --limit 1800 --only while_the_lock_moves --rows 'BOUNDED FIRST PRIVATE'
+		run moving 1800 check_nodes --long --limit 1800 --only while_the_lock_moves --rows 'BOUNDED FIRST PRIVATE'
 		tier 0
 		for other in 1 2 3; do
 			tier "$other" --rows 'NODE('

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_numa.c - tier 3: what shows only where there are several NUMA nodes, and what a kernel without futex2 answers
+ * check_nodes.c - tier 3: what shows only where there are several NUMA nodes, and what a kernel without futex2 answers
  *
  * vm.sh runs it in its machines. On a machine of one node it says what it did not try.
  */
@@ -92,7 +92,7 @@ static int confined_to(void *arg)
 	if ((mkdir(CONFINED, 0755) && errno != EEXIST) || !writes(CONFINED, "cpuset.mems", first) ||
 	    !writes(CONFINED, "cgroup.procs", "0"))
 		return EXIT_CANNOT;
-	execl("/proc/self/exe", "check_numa", "--confined", first, other, (char *)NULL);
+	execl("/proc/self/exe", "check_nodes", "--confined", first, other, (char *)NULL);
 	return 1;
 }
 
@@ -345,5 +345,5 @@ int main(int argc, char **argv)
 	harness_rows();
 	if (nodes.n < 2)
 		printf("SKIP: a lock that moves: one NUMA node only\n");
-	return harness_main(argc, argv, "numa", tests, COUNT(tests) - (nodes.n < 2 ? MOVING : 0));
+	return harness_main(argc, argv, "nodes", tests, COUNT(tests) - (nodes.n < 2 ? MOVING : 0));
 }

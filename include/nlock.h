@@ -77,6 +77,17 @@ struct timespec;
 #define NLOCK_BOUNDED_N(k) \
 	((nlock_attr_t)(0x3u | ((k) < 0 || (k) > 0xffff ? NLOCK_BAD_ATTR : (uint32_t)(k) << 16)))
 
+/* With another hand-off than FIFO or BOUNDED_N(0), for a mutex and for the writers of a rwlock: when the lock needs a new head, prefer a waiter
+ * that sleeps on the node on which the lock is released, then one on the nearest node by the distances that the machine states
+ * (numa_distance), among equals the oldest. Data that the lock guards then change nodes less often.
+ * Here the bound is that of every waiter: of the threads that begin to lock after a waiter has fallen asleep, at most as many as the
+ * bound get the lock before it by ordinary unlocks, newcomers and preferred waiters together. Once somebody may have been passed so
+ * often, all who sleep then are served, in order of arrival, each by a grant. NLOCK_BARGING prefers for ever. NLOCK_BOUND_NS
+ * remains a matter of the head: time makes nobody the head. What is said below about places in the kernel's queue is true here
+ * too. On one node nobody is preferred, and what remains is the bound for every waiter.
+ * Which node a thread sleeps on is where it ran when it went to sleep. Any placement: nodes here are not where waiters queue. */
+#define NLOCK_COHORT ((nlock_attr_t)0x20u)
+
 #define NLOCK_BOUND_DEFAULT 20000   /* overtakings, under NLOCK_BOUNDED */
 #define NLOCK_BOUND_NS      1000000 /* nanoseconds at the head, under NLOCK_BOUNDED and NLOCK_BOUNDED_N */
 
@@ -88,7 +99,7 @@ NLOCK_API uint32_t nlock_bound(void);
 /* Placement: in which of the kernel's hash tables do waiters queue?
  *
  *   NLOCK_PLACE_HASH     the process's private hash (Linux 6.17) or the global one. Always works.
- *   NLOCK_PLACE_NODE(n)  the global table of NUMA node n, 0 <= n <= 1023, for ever.
+ *   NLOCK_PLACE_NODE(n)  the global table of NUMA node n, 0 <= n <= 1022, for ever.
  *   NLOCK_PLACE_FIRST    the global table of the node of the first waiter; chosen anew each time
  *                        that a thread starts to wait and nobody else does.
  *   NLOCK_PLACE_MPOL     the table of the node that the memory policy of the object's own mapping
@@ -103,7 +114,7 @@ NLOCK_API uint32_t nlock_bound(void);
  */
 #define NLOCK_PLACE_HASH ((nlock_attr_t)0x0u)
 #define NLOCK_PLACE_NODE(n) \
-	((nlock_attr_t)(0x4u | ((n) < 0 || (n) > 0x3ff ? NLOCK_BAD_ATTR : (uint32_t)(n) << 6)))
+	((nlock_attr_t)(0x4u | ((n) < 0 || (n) > 0x3fe ? NLOCK_BAD_ATTR : (uint32_t)(n) << 6)))
 #define NLOCK_PLACE_FIRST ((nlock_attr_t)0x8u)
 #define NLOCK_PLACE_MPOL  ((nlock_attr_t)0xcu)
 
@@ -117,7 +128,7 @@ NLOCK_API uint32_t nlock_bound(void);
 #define NLOCK_SHARED  ((nlock_attr_t)0x10u)
 
 /* Never valid: what the macros above yield for an argument out of range, so that init can refuse it. */
-#define NLOCK_BAD_ATTR 0x20u
+#define NLOCK_BAD_ATTR 0xffc0u
 
 /* ------------------------------------------------------------------ mutex
  *

@@ -5,8 +5,8 @@
  *   bits  0-1   hand-off   0 BOUNDED, 1 FIFO, 2 BARGING, 3 BOUNDED_N(k)
  *   bits  2-3   placement  0 HASH, 1 NODE(n), 2 FIRST, 3 MPOL
  *   bit   4     sharing    0 PRIVATE, 1 SHARED
- *   bit   5     must be zero
- *   bits  6-15  n          zero unless NODE
+ *   bit   5     cohort     with a hand-off that has something to choose: neither FIFO nor BOUNDED_N(0)
+ *   bits  6-15  n          zero unless NODE; all ones never
  *   bits 16-31  k          zero unless BOUNDED_N
  */
 #ifndef NL_ATTR_H
@@ -39,9 +39,9 @@ static inline uint32_t nl_attr_limit(nlock_attr_t a)
 
 static inline bool nl_attr_is_valid(nlock_attr_t a)
 {
-	if (a & NLOCK_BAD_ATTR)
+	if ((a & A_NODE) == NLOCK_BAD_ATTR || ((a & A_NODE) && (a & A_PLACE) != A_PLACE_NODE))
 		return false;
-	if ((a & A_NODE) && (a & A_PLACE) != A_PLACE_NODE)
+	if ((a & NLOCK_COHORT) && ((a & A_HANDOFF) == NLOCK_FIFO || (a & (A_HANDOFF | A_LIMIT)) == A_BOUNDED_N))
 		return false;
 	return !(a & A_LIMIT) || (a & A_HANDOFF) == A_BOUNDED_N;
 }
@@ -55,7 +55,7 @@ static inline nlock_attr_t nl_attr_unplaced(nlock_attr_t a)
 /* Does it ask for another hand-off than the default? Where nothing is handed over, that is refused. */
 static inline bool nl_attr_has_handoff(nlock_attr_t a)
 {
-	return (a & (A_HANDOFF | A_LIMIT)) != 0;
+	return (a & (A_HANDOFF | A_LIMIT | NLOCK_COHORT)) != 0;
 }
 
 #endif

@@ -9,6 +9,7 @@
 #define NL_FUTEX2_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -124,6 +125,20 @@ static inline long nl_futex1_wake(uint32_t *word, int op, int n, uint32_t mask)
 #else
 	return nl_syscall(SYS_futex_time64, (uintptr_t)word, (uintptr_t)op, (uintptr_t)n, 0, 0, mask);
 #endif
+}
+
+/* The beginning of a small text file, as a string: its length or -errno. By raw calls: the C library's are cancellation points. */
+static inline long nl_read_text(const char *path, char *text, size_t size)
+{
+	long fd, n;
+
+	fd = nl_syscall(SYS_openat, (uintptr_t)AT_FDCWD, (uintptr_t)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return fd;
+	n = nl_syscall(SYS_read, (uintptr_t)fd, (uintptr_t)text, size - 1, 0, 0, 0);
+	nl_syscall(SYS_close, (uintptr_t)fd, 0, 0, 0, 0, 0);
+	text[n > 0 ? n : 0] = '\0';
+	return n;
 }
 
 /* One millisecond. Not the C library's, which is a cancellation point. */

@@ -23,8 +23,10 @@
  *            FRONT   the head sleeps in the front lane, or is on its way. Set only by the head: on AWAKE, or as it
  *                    registers.
  *            Back to NONE only by the head, as it claims, takes or leaves.
+ *   ROUND    in which of two lines later waiters sleep, of a cohort lock only: see cohort.c. Changed only by the owner, T15, while
+ *            somebody is registered; all else leaves it as it is.
  *   DUE      the head has been one for longer than the time bound, and goes back to sleep. Cleared with HEAD.
- *   count    registered waiters, exact: each adds ONE before it sleeps and subtracts it as it acquires or leaves. 27
+ *   count    registered waiters, exact: each adds ONE before it sleeps and subtracts it as it acquires or leaves. 26
  *            bits: more than there can be threads. At count zero all flags but LOCKED are clear. At rest: all zero.
  *
  * States                          who may change it
@@ -44,6 +46,7 @@
  *   T4   n -> n+1                        enter         later waiter: it is not
  *   T5   open or GRANT -> LOCKED, n-1    acquire       a waiter; GRANT by the head alone, which takes HEAD and DUE along
  *   T6   NONE -> CALLED                  call_head     owner, then wakes one in the back lane; found one: HEAD stays
+ *                                                      A cohort lock chooses among the sleepers: cohort.c
  *   T7   CALLED -> NONE                  call_head     owner, if that wake found nobody
  *   T8   LOCKED -> 0                     unlock        nobody waits
  *   T9   LOCKED -> open                  unlock_slow   FRONT becomes AWAKE, and the front lane is woken after it. NONE
@@ -56,6 +59,7 @@
  *   T14  any -> LOCKED or 0              adopt         first slow call of this process on the object. In the child of a
  *                                                      fork the waiters that the word counts are the parent's, and what was
  *                                                      granted to one of them is free
+ *   T15  ROUND flips                     cohort.c      owner of a cohort lock, as the limit is reached
  *
  * Nobody sleeps for ever
  *   A waiter sleeps only on a LOCKED word, and the head only on one that says FRONT and not GRANT. So there is an owner,
@@ -75,7 +79,7 @@
  * The bound
  *   `bypass` counts T2, and T5 by a waiter that is not the head, while there is a head; each adds one as owner. The head
  *   zeroes it as it acquires, and so does an owner that calls a head. A release with bypass >= limit grants, and a
- *   granted lock is taken by nobody else.
+ *   granted lock is taken by nobody else. Of a cohort lock `bypass` counts for all who wait: see cohort.c.
  *
  * Orders
  *   A1  lock, trylock: CAS acquire   pairs with A4, A5: sees the last owner's section, and its `bypass`
@@ -120,15 +124,23 @@ static void become_head(struct waiter *self)
 	self->since = nl_now();
 }
 
-/* The owner says that it came past the head, if there is one in w. */
-static void count_overtaking(nlock_mutex_t *m, uint32_t w)
+/* The owner says that it, or the head that it has called, has overtaken somebody. T15 is due when the limit is reached. */
+void nl_mutex_count_overtaking(nlock_mutex_t *m)
 {
-	if (head_of(w) == M_HEAD_NONE)
-		return;
-	if (nl_own_get(&m->bypass) < UINT16_MAX)
-		nl_own_set(&m->bypass, nl_own_get(&m->bypass) + 1);
+	const uint32_t n = nl_own_get(&m->bypass) + 1u;
+
+	if (n <= UINT16_MAX)
+		nl_own_set(&m->bypass, (uint16_t)n);
+	if (n == nl_policy_limit(m->attr) && nl_policy_is_cohort(m->attr))
+		nl_cohort_end_round(m);
 	NL_COUNT(barges, 1);
 	NL_HIGHEST(bypass_max, nl_own_get(&m->bypass));
+}
+
+/* Who takes the lock on the word w, not as its head, overtakes the head; of a cohort lock, all who wait. */
+static bool overtakes(const nlock_mutex_t *m, uint32_t w)
+{
+	return nl_policy_is_cohort(m->attr) ? has_waiters(w) : head_of(w) != M_HEAD_NONE;
 }
 
 /* T2. False: it is not open; *w is the word. */
@@ -136,7 +148,8 @@ static bool barge(nlock_mutex_t *m, uint32_t *w)
 {
 	while (is_open(*w)) {
 		if (nl_cas_acq(&m->word, w, *w | M_LOCKED)) { /* A2 */
-			count_overtaking(m, *w);
+			if (overtakes(m, *w))
+				nl_mutex_count_overtaking(m);
 			return true;
 		}
 	}
@@ -164,8 +177,9 @@ static void call_head(nlock_mutex_t *m, uint32_t *w)
 		if (!has_waiters(*w) || head_of(*w) != M_HEAD_NONE)
 			return;
 	} while (!nl_cas_rlx(&m->word, w, with_head(*w, M_HEAD_CALLED)));
-	nl_own_set(&m->bypass, 0);
-	if (nl_wake(&m->word, m->attr, 1, NL_LANE_BACK)) {
+	if (!nl_policy_is_cohort(m->attr))
+		nl_own_set(&m->bypass, 0);
+	if (nl_policy_is_cohort(m->attr) ? nl_cohort_call(m, *w) : nl_wake(&m->word, m->attr, 1, NL_LANE_BACK) > 0) {
 		*w = nl_load_rlx(&m->word);
 		return;
 	}
@@ -241,10 +255,12 @@ static bool acquire(nlock_mutex_t *m, struct waiter *self)
 	NL_COUNT(grants, (self->seen & M_GRANT) != 0);
 	NL_COUNT(waited, (self->seen & M_GRANT) == 0);
 	if (!self->is_head) {
-		count_overtaking(m, w);
+		if (overtakes(m, w))
+			nl_mutex_count_overtaking(m);
 		return true;
 	}
-	nl_own_set(&m->bypass, 0);
+	if (!nl_policy_is_cohort(m->attr) || !has_waiters(w))
+		nl_own_set(&m->bypass, 0);
 	if (nl_policy_calls_early(m->attr) && nl_watch_ns())
 		call_head(m, &w);
 	return true;
@@ -298,7 +314,9 @@ static void head_waits(nlock_mutex_t *m, struct waiter *self)
 /* Everybody else sleeps at once, and becomes the head if a wake says so (T12). */
 static void line_waits(nlock_mutex_t *m, struct waiter *self)
 {
-	if (sleep_in(m, self, NL_LANE_BACK) != NL_WOKEN)
+	const uint32_t lane = nl_policy_is_cohort(m->attr) ? nl_cohort_lane(self->seen) : NL_LANE_BACK;
+
+	if (sleep_in(m, self, lane) != NL_WOKEN)
 		return;
 	while (head_of(self->seen) == M_HEAD_NONE || head_of(self->seen) == M_HEAD_CALLED) {
 		uint32_t w = with_head(self->seen, M_HEAD_AWAKE);

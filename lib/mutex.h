@@ -21,7 +21,8 @@ _Static_assert(offsetof(nlock_mutex_t, node) == 4, "the kernel reads the node ri
 #define M_HEAD_AWAKE  0x08u
 #define M_HEAD_FRONT  0x0cu
 #define M_DUE         0x10u
-#define M_ONE         0x20u /* one registered waiter */
+#define M_ROUND       0x20u
+#define M_ONE         0x40u /* one registered waiter */
 
 static inline bool is_open(uint32_t w)
 {
@@ -61,5 +62,11 @@ static inline uint32_t without_waiter(uint32_t w, bool is_head)
 		w &= ~(M_GRANT | M_HEAD | M_DUE);
 	return has_waiters(w) ? w : w & M_LOCKED;
 }
+
+/* mutex.c: T15 is in it. cohort.c: the wake of T6, false if nobody was asleep; where a later waiter sleeps; T15. */
+void nl_mutex_count_overtaking(nlock_mutex_t *m);
+bool nl_cohort_call(nlock_mutex_t *m, uint32_t w);
+uint32_t nl_cohort_lane(uint32_t w);
+void nl_cohort_end_round(nlock_mutex_t *m);
 
 #endif

@@ -48,6 +48,12 @@ static inline bool nl_policy_grants(nlock_attr_t a, enum nl_release r, uint32_t 
 	return due || (limit != NL_NO_LIMIT && bypass >= limit);
 }
 
+/* Does it prefer waiters that are near? Then the bound is that of each waiter, not of the head alone: see cohort.c. */
+static inline bool nl_policy_is_cohort(nlock_attr_t a)
+{
+	return (a & NLOCK_COHORT) != 0;
+}
+
 /* Has the time bound run out for a head that has been one for `ns` nanoseconds? */
 static inline bool nl_policy_is_due(nlock_attr_t a, int64_t ns)
 {

@@ -411,7 +411,8 @@ int nlock_sem_init(nlock_sem_t *s, uint32_t value, nlock_attr_t attr)
 {
 	int rc;
 
-	if ((uintptr_t)s % _Alignof(nlock_sem_t) || value > NLOCK_SEM_VALUE_MAX || !nl_attr_is_valid(attr))
+	if ((uintptr_t)s % _Alignof(nlock_sem_t) || value > NLOCK_SEM_VALUE_MAX || !nl_attr_is_valid(attr) ||
+	    nl_policy_is_cohort(attr))
 		return EINVAL;
 	rc = nl_wait_place(&s->gate, attr);
 	if (rc)

@@ -50,7 +50,6 @@
 #include "policy.h"
 #include "stats.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -110,21 +109,14 @@ static bool try_waitv(const struct nl_futex_waitv *v)
 }
 
 /* How many CPUs' worth of time the control group (v2) grants, where it is the root that this process sees; UINT32_MAX for
- * no limit. By raw calls: the C library's are cancellation points. */
+ * no limit. */
 static uint32_t quota_cpus(void)
 {
-	char text[48] = "", *end;
-	long fd, n;
+	char text[48], *end;
 	unsigned long long time, period;
 
-	fd = nl_syscall(SYS_openat, (uintptr_t)AT_FDCWD, (uintptr_t) "/sys/fs/cgroup/cpu.max", O_RDONLY | O_CLOEXEC, 0,
-			0, 0);
-	if (fd < 0)
-		return UINT32_MAX;
-	n = nl_syscall(SYS_read, (uintptr_t)fd, (uintptr_t)text, sizeof(text) - 1, 0, 0, 0);
-	nl_syscall(SYS_close, (uintptr_t)fd, 0, 0, 0, 0, 0);
-	if (n <= 0 || *text < '0' || *text > '9') /* "max 100000": no limit */
-		return UINT32_MAX;
+	if (nl_read_text("/sys/fs/cgroup/cpu.max", text, sizeof(text)) <= 0 || *text < '0' || *text > '9')
+		return UINT32_MAX; /* "max 100000": no limit */
 	time = strtoull(text, &end, 10);
 	period = strtoull(end, NULL, 10);
 	return period && time / period < UINT32_MAX ? (uint32_t)(time / period) : UINT32_MAX;
@@ -455,8 +447,8 @@ static bool cas_pair(uint32_t *word, uint32_t *seen, uint32_t second, uint32_t v
 	return done;
 }
 
-/* Where this thread runs now: it may move at once, so it is a hint. The raw call: not every C library has the function. */
-static uint32_t node_here(void)
+/* The raw call: not every C library has the function. */
+uint32_t nl_wait_node(void)
 {
 	uint32_t node = 0;
 
@@ -468,7 +460,7 @@ bool nl_wait_enter(uint32_t *word, nlock_attr_t attr, uint32_t *seen, uint32_t v
 	/* elsewhere the second word is constant */
 	if ((attr & A_PLACE) != NLOCK_PLACE_FIRST)
 		return nl_cas_rlx(word, seen, v);
-	return cas_pair(word, seen, nl_load_rlx(&word[1]), v, node_here());
+	return cas_pair(word, seen, nl_load_rlx(&word[1]), v, nl_wait_node());
 }
 
 /* ---------------------------------------------------------------- fork */

@@ -24,10 +24,19 @@ enum nl_outcome {
 	NL_INTR, /* a signal handler has run, and no wake came first: only in a wait that can be cancelled, else NL_LOOK */
 };
 
-/* Lanes: a sleeper is in one, a wake goes to the oldest sleeper in any of its lanes. */
+/* Lanes: a sleeper is in one of the first three, a wake goes to the oldest sleeper in any of its lanes. */
 #define NL_LANE_BACK  0x1u /* ordinary waiters, in order of arrival */
 #define NL_LANE_FRONT 0x2u /* the head that has been awake and went back to sleep */
-#define NL_LANE_ALL   (NL_LANE_BACK | NL_LANE_FRONT)
+#define NL_LANE_ODD   0x4u /* as BACK, every other round of a cohort lock */
+#define NL_LANE_ALL   (NL_LANE_BACK | NL_LANE_FRONT | NL_LANE_ODD)
+
+/* A sleeper of a cohort lock is also in the lane of its node. Nodes whose numbers are equal modulo NL_LANE_NODES share one. */
+#define NL_LANE_NODES 29u
+
+static inline uint32_t nl_lane_of(uint32_t node)
+{
+	return 0x8u << node % NL_LANE_NODES;
+}
 
 /* What ends a wait besides a wake: an absolute time that has been validated, and the thread's cancellation, if there is
  * something to do then. */
@@ -96,6 +105,13 @@ uint32_t nl_wait_cpus(void);
 
 /* The CPU that this thread runs on, or any number: a hint. */
 uint32_t nl_wait_cpu(void);
+
+/* The NUMA node that this thread runs on: a hint, it may move at once. */
+uint32_t nl_wait_node(void);
+
+/* The lanes of the nodes that are nearest to `node`, next nearest, and so on: i = 0, 1 .., each node in one of them. Zero when
+ * there are no more. Nodes at the same distance are in it together. */
+uint32_t nl_lanes_near(uint32_t node, uint32_t i);
 
 /* How long a lone waiter may watch before it sleeps, in nanoseconds: 0 where only one CPU is to be had. */
 int64_t nl_watch_ns(void);

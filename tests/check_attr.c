@@ -22,13 +22,15 @@ static int fill_valid(void)
 	int n = 0;
 
 	for (uint32_t handoff = 0; handoff < 4; handoff++) {
-		for (uint32_t shared = 0; shared < 2; shared++) {
-			uint32_t base = handoff | shared << 4;
+		for (uint32_t rest = 0; rest < 4; rest++) { /* sharing, cohort */
+			uint32_t base = handoff | rest << 4;
 
+			if (handoff == 1 && rest & 2)
+				continue;
 			is_valid_low[base] = is_valid_low[base | 2u << 2] = is_valid_low[base | 3u << 2] = true;
-			for (uint32_t node = 0; node < 1024; node++)
+			for (uint32_t node = 0; node < 1023; node++)
 				is_valid_low[base | 1u << 2 | node << 6] = true;
-			n += 3 + 1024;
+			n += 3 + 1023;
 		}
 	}
 	return n;
@@ -39,17 +41,17 @@ TEST(exactly_the_combinations_of_one_of_each_are_valid)
 	static const uint32_t high[] = { 0, 1, 2, 7, 100, 0x3ff, 0x7fff, 0x8000, 0xfffe, 0xffff };
 	int n = 0;
 
-	must_be(fill_valid(), 4 * 2 * (3 + 1024));
+	must_be(fill_valid(), (4 * 2 + 3 * 2) * (3 + 1023));
 	for (int h = 0; h < COUNT(high); h++) {
 		for (uint32_t low = 0; low < 0x10000; low++) {
 			uint32_t a = high[h] << 16 | low;
-			bool want = is_valid_low[low] && (!high[h] || (low & 3) == 3);
+			bool want = is_valid_low[low] && ((low & 3) == 3 ? high[h] || !(low & NLOCK_COHORT) : !high[h]);
 
 			n += !high[h] && nl_attr_is_valid(a);
 			must(nl_attr_is_valid(a) == want, "attribute word 0x%x", a);
 		}
 	}
-	must_be(n, 4 * 2 * (3 + 1024));
+	must_be(n, (4 * 2 + 2 * 2) * (3 + 1023));
 }
 
 TEST(every_bound_and_node_in_range_comes_back)
@@ -59,9 +61,9 @@ TEST(every_bound_and_node_in_range_comes_back)
 
 		must(nl_attr_is_valid(a) && nl_attr_limit(a) == (uint32_t)k && nl_policy_limit(a) == (uint32_t)k,
 		     "k = %d", k);
-		must(nl_attr_is_valid(a | NLOCK_PLACE_NODE(1023) | NLOCK_SHARED), "k = %d", k);
+		must(nl_attr_is_valid(a | NLOCK_PLACE_NODE(1022) | NLOCK_SHARED), "k = %d", k);
 	}
-	for (int n = 0; n <= 0x3ff; n++) {
+	for (int n = 0; n <= 0x3fe; n++) {
 		nlock_attr_t a = NLOCK_PLACE_NODE(n);
 
 		must(nl_attr_is_valid(a) && nl_attr_node(a) == (uint32_t)n, "n = %d", n);
@@ -71,7 +73,7 @@ TEST(every_bound_and_node_in_range_comes_back)
 TEST(arguments_out_of_range_make_attributes_that_are_never_valid)
 {
 	static const int bad_k[] = { -1, -2, INT_MIN, 0x10000, 0x10001, 0x20000, INT_MAX };
-	static const int bad_n[] = { -1, -2, INT_MIN, 0x400, 0x401, 0x10000, INT_MAX };
+	static const int bad_n[] = { -1, -2, INT_MIN, 0x3ff, 0x400, 0x401, 0x10000, INT_MAX };
 
 	for (int i = 0; i < COUNT(bad_k); i++) {
 		for (int r = 0; r < ROWS; r++)
@@ -89,6 +91,22 @@ TEST(two_of_one_axis_do_not_hide_a_mistake)
 	must(!nl_attr_is_valid(NLOCK_PLACE_FIRST | 5u << 6), "a node where none is asked for");
 	must(!nl_attr_is_valid(NLOCK_PLACE_NODE(5) | NLOCK_PLACE_FIRST), "two placements");
 	must(!nl_attr_is_valid(NLOCK_FIFO | 5u << 16), "a bound where none is asked for");
+}
+
+TEST(cohort_goes_with_a_handoff_that_can_choose)
+{
+	must(!nl_attr_is_valid(NLOCK_COHORT | NLOCK_FIFO));
+	must(!nl_attr_is_valid(NLOCK_COHORT | NLOCK_BOUNDED_N(0)));
+	must(!nl_attr_is_valid(NLOCK_COHORT | NLOCK_FIFO | NLOCK_BARGING), "looks like BOUNDED_N(0)");
+	for (int r = 0; r < ROWS; r++) {
+		nlock_attr_t a = rows[r].attr | NLOCK_COHORT;
+
+		must_be(nl_attr_is_valid(a), rows[r].bound != 0);
+		must(!nl_attr_is_valid(a | NLOCK_BAD_ATTR), "%s", rows[r].name);
+		must(nl_policy_is_cohort(a) && nl_attr_has_handoff(a) && !nl_policy_is_cohort(rows[r].attr), "%s",
+		     rows[r].name);
+		must(nl_policy_limit(a) == rows[r].bound, "%s", rows[r].name);
+	}
 }
 
 TEST(rows_are_valid_and_differ)
@@ -401,6 +419,7 @@ static const struct test tests[] = {
 	ONCE(every_bound_and_node_in_range_comes_back),
 	ONCE(arguments_out_of_range_make_attributes_that_are_never_valid),
 	ONCE(two_of_one_axis_do_not_hide_a_mistake),
+	ONCE(cohort_goes_with_a_handoff_that_can_choose),
 	ONCE(rows_are_valid_and_differ),
 	ONCE(layout_is_abi),
 	ONCE(static_initialisers_are_what_init_makes),

@@ -491,7 +491,7 @@ ROW_TEST(barrier_of_one_makes_no_system_call)
 /* Every function's errors. */
 ROW_TEST(bad_objects_counts_and_attributes_are_refused)
 {
-	static const uint32_t bad[] = { NLOCK_BAD_ATTR, 0x40, 0x10000, NLOCK_PLACE_FIRST | 0x40 };
+	static const uint32_t bad[] = { NLOCK_BAD_ATTR, NLOCK_COHORT, 0x40, 0x10000, NLOCK_PLACE_FIRST | 0x40 };
 	static const uint32_t handoffs[] = { NLOCK_FIFO, NLOCK_BARGING, NLOCK_BOUNDED_N(0), NLOCK_BOUNDED_N(7) };
 	char bytes[64] __attribute__((aligned(8))) = { 0 };
 	nlock_barrier_t *b = (nlock_barrier_t *)(void *)bytes;

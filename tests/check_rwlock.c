@@ -1066,7 +1066,9 @@ ROW_TEST(init_reads_nothing_of_what_was_there)
 
 ROW_TEST(bad_objects_attributes_and_preferences_are_refused)
 {
-	static const uint32_t bad[] = { NLOCK_BAD_ATTR, 0x40, 0x10000, NLOCK_FIFO | 0x10000, NLOCK_PLACE_FIRST | 0x40 };
+	static const uint32_t bad[] = {
+		NLOCK_BAD_ATTR, 0x40, 0x10000, NLOCK_FIFO | 0x10000, NLOCK_PLACE_FIRST | 0x40, NLOCK_FIFO | NLOCK_COHORT
+	};
 	char bytes[64] __attribute__((aligned(8)));
 	nlock_rwlock_t rw;
 

@@ -27,6 +27,7 @@ enum { A, B, C, D };
 #define FRONT  0x0cu
 #define HEAD   0x0cu
 #define DUE    0x10u
+#define ROUND  0x20u
 
 static nlock_mutex_t *m; /* alone in its page */
 static const struct row *now_row;
@@ -98,7 +99,7 @@ static const char *rule(const struct fk_record *r)
 		return "a word that is not the object's";
 	if (r->kind == FK_WAIT && !(r->value & LOCKED))
 		return "a wait on a lock that is open";
-	if (r->kind == FK_WAIT && r->value < 0x20)
+	if (r->kind == FK_WAIT && r->value < 0x40)
 		return "a wait on a word that counts no waiter";
 	if (r->kind == FK_WAIT && r->lanes == NL_LANE_FRONT && (r->value & (HEAD | GRANT)) != FRONT)
 		return "a wait in front on a word that does not say so";
@@ -139,7 +140,7 @@ static void rest(void)
 	must_be(nlock_mutex_destroy(m), 0);
 }
 
-#define word_is(flags, waiters) must_be(m->word, (flags) | (uint32_t)(waiters) << 5)
+#define word_is(flags, waiters) must_be(m->word, (flags) | (uint32_t)(waiters) << 6)
 
 #define ends(who, call, value) \
 	do { \
@@ -1357,7 +1358,7 @@ ROW_TEST(child_of_a_fork_unlocks_without_looking_for_the_parents_waiters)
 
 	for (int f = 0; f < COUNT(flags); f++) {
 		for (int how = 0; how < 3; how++) {
-			in_child(row, LOCKED | flags[f] | 3 << 5);
+			in_child(row, LOCKED | flags[f] | 3 << 6);
 			must_be(releases_of[how](m), 0);
 			word_is(0, 0);
 			must_be(fk.n_wakes + fk.n_waits, 0);
@@ -1369,7 +1370,7 @@ ROW_TEST(child_of_a_fork_unlocks_without_looking_for_the_parents_waiters)
 
 ROW_TEST(child_of_a_fork_waits_for_its_own_owner)
 {
-	in_child(row, LOCKED | FRONT | 3 << 5);
+	in_child(row, LOCKED | FRONT | 3 << 6);
 	m->watched = 1;
 	parks(B, do_lock, NL_LANE_FRONT);
 	word_is(LOCKED | FRONT, 1);
@@ -1382,10 +1383,10 @@ ROW_TEST(child_of_a_fork_waits_for_its_own_owner)
 
 ROW_TEST(child_of_a_fork_finds_free_what_was_granted_to_a_thread_of_the_parent)
 {
-	in_child(row, LOCKED | GRANT | AWAKE | 2 << 5);
+	in_child(row, LOCKED | GRANT | AWAKE | 2 << 6);
 	must_be(nlock_mutex_unlock(m), EPERM);
 	rest();
-	in_child(row, LOCKED | GRANT | AWAKE | 2 << 5);
+	in_child(row, LOCKED | GRANT | AWAKE | 2 << 6);
 	takes(B);
 	word_is(LOCKED, 0);
 	releases(B, do_unlock);
@@ -1394,7 +1395,7 @@ ROW_TEST(child_of_a_fork_finds_free_what_was_granted_to_a_thread_of_the_parent)
 
 ROW_TEST(bump_in_the_child_of_a_fork_gives_way_to_nobody)
 {
-	in_child(row, LOCKED | FRONT | 3 << 5);
+	in_child(row, LOCKED | FRONT | 3 << 6);
 	must_be(nlock_mutex_bump(m), 0);
 	word_is(LOCKED, 0);
 	must_be(nlock_mutex_unlock(m), 0);
@@ -1417,7 +1418,7 @@ ROW_TEST(unlock_reads_nothing_after_the_release)
 		takes(A);
 		parks(B, do_lock, NL_LANE_FRONT);
 		stops(A, releases_of[how], FK_BEFORE_WAKE);
-		must(m->word != (LOCKED | FRONT | 0x20));
+		must(m->word != (LOCKED | FRONT | 0x40));
 		forbid(true);
 		goes_and_ends(A, 0);
 		forbid(false);
@@ -1563,10 +1564,10 @@ ROW_TEST(idle_lock_is_as_new)
 /* A hundred million waiters: the count does not run into the flags, nor out of the word. */
 ROW_TEST(count_near_its_maximum_keeps_to_its_bits)
 {
-	const uint32_t most = UINT32_MAX >> 5;
+	const uint32_t most = UINT32_MAX >> 6;
 
 	begin(row);
-	m->word = LOCKED | FRONT | (most - 2) << 5;
+	m->word = LOCKED | FRONT | (most - 2) << 6;
 	parks(C, do_lock, NL_LANE_BACK);
 	word_is(LOCKED | FRONT, most - 1);
 	parks(D, do_lock_until, NL_LANE_BACK);
@@ -1575,9 +1576,183 @@ ROW_TEST(count_near_its_maximum_keeps_to_its_bits)
 	word_is(LOCKED | FRONT, most - 1);
 	must_be(nlock_mutex_unlock_fair(m), 0);
 	word_is(LOCKED | GRANT | AWAKE, most - 1);
-	m->word = LOCKED | 1u << 5; /* all have gone but C */
+	m->word = LOCKED | 1u << 6; /* all have gone but C */
 	must_be(nlock_mutex_unlock(m), 0);
 	goes_and_ends(C, 0);
+	releases(C, do_unlock);
+	rest();
+}
+
+/* ---------------------------------------------------------------- cohort locks: T6 by nodes, T15 */
+
+#define COHORT_ROW(h, k) \
+	{ \
+#h " COHORT HASH PRIVATE", NLOCK_##h | NLOCK_COHORT, k, NLOCK_PLACE_HASH, false \
+	}
+
+static const struct row cohort_of_two = COHORT_ROW(BOUNDED_N(2), 2), cohort_of_any = COHORT_ROW(BARGING, ROW_NO_BOUND),
+			cohort_by_default = COHORT_ROW(BOUNDED, NLOCK_BOUND_DEFAULT);
+
+#define ON(node) nl_lane_of(node)
+
+/* B, on node b, owns the lock; C on node c sleeps, and D on node d behind it. */
+static void line_on_nodes(const struct row *row, uint32_t nodes, uint32_t b, uint32_t c, uint32_t d)
+{
+	begin(row);
+	fk.nodes = nodes;
+	fk.node[B] = b;
+	fk.node[C] = c;
+	fk.node[D] = d;
+	takes(A);
+	parks(B, do_lock, NL_LANE_FRONT);
+	parks(C, do_lock, NL_LANE_BACK | ON(c));
+	parks(D, do_lock, NL_LANE_BACK | ON(d));
+	releases(A, do_unlock_fair);
+	goes_and_ends(B, 0);
+}
+
+/* `first` and then `second` have their turn, of C and D. */
+static void are_served(int first, int second)
+{
+	is(first, FK_WOKEN);
+	is(second, FK_ASLEEP);
+	goes_and_ends(first, 0);
+	releases(first, do_unlock);
+	goes_and_ends(second, 0);
+	releases(second, do_unlock);
+	rest();
+}
+
+TEST(cohort_lock_calls_a_waiter_of_the_releasing_node_first)
+{
+	line_on_nodes(&cohort_of_two, 2, 1, 0, 1);
+	releases(B, do_unlock);
+	last_wake_was(ON(1), 1);
+	word_is(CALLED, 2);
+	must_be(m->bypass, 1);
+	are_served(D, C);
+}
+
+TEST(cohort_lock_calls_the_nearest_next)
+{
+	line_on_nodes(&cohort_of_two, 3, 2, 0, 1);
+	releases(B, do_unlock);
+	last_wake_was(ON(1), 1);
+	must_be(m->bypass, 1);
+	are_served(D, C);
+	line_on_nodes(&cohort_of_two, 3, 1, 0, 2); /* both are equally far */
+	releases(B, do_unlock);
+	last_wake_was(ON(0) | ON(2), 1);
+	must_be(m->bypass, 0);
+	are_served(C, D);
+}
+
+TEST(cohort_lock_on_one_node_prefers_nobody)
+{
+	line_on_nodes(&cohort_of_two, 1, 0, 0, 0);
+	releases(B, do_unlock);
+	last_wake_was(~NL_LANE_ALL, 1);
+	must_be(m->bypass, 0);
+	are_served(C, D);
+}
+
+TEST(cohort_lock_that_has_one_waiter_overtakes_nobody)
+{
+	begin(&cohort_of_two);
+	fk.nodes = 2;
+	takes(A);
+	parks(B, do_lock, NL_LANE_FRONT);
+	parks(C, do_lock, NL_LANE_BACK | ON(0));
+	releases(A, do_unlock_fair);
+	goes_and_ends(B, 0);
+	releases(B, do_unlock);
+	last_wake_was(ON(0), 1);
+	must_be(m->bypass, 0);
+	goes_and_ends(C, 0);
+	releases(C, do_unlock);
+	rest();
+}
+
+/* C is passed by D and by A; then it has its turn before D, who came back in the new round. */
+TEST(round_ends_when_the_bound_is_reached_and_its_waiters_are_served_first)
+{
+	line_on_nodes(&cohort_of_two, 2, 0, 1, 0);
+	releases(B, do_unlock);
+	goes_and_ends(D, 0);
+	parks(A, do_lock, NL_LANE_BACK | ON(0));
+	must_be(m->bypass, 1);
+	releases(D, do_unlock);
+	is(A, FK_WOKEN);
+	word_is(LOCKED | GRANT | CALLED | ROUND, 2);
+	goes_and_ends(A, 0);
+	parks(D, do_lock, NL_LANE_ODD | ON(0));
+	releases(A, do_unlock);
+	last_wake_was(NL_LANE_BACK, 1);
+	word_is(LOCKED | GRANT | CALLED | ROUND, 2);
+	is(C, FK_WOKEN);
+	goes_and_ends(C, 0);
+	must_be(m->bypass, 2);
+	parks(B, do_lock, NL_LANE_ODD | ON(0));
+	releases(C, do_unlock); /* all of the old round have had their turn */
+	last_wake_was(ON(0), 1);
+	must_be(m->bypass, 0);
+	word_is(CALLED | ROUND, 2);
+	are_served(D, B);
+}
+
+TEST(newcomers_count_for_all_who_wait)
+{
+	line_on_nodes(&cohort_of_two, 2, 0, 1, 0);
+	releases(B, do_unlock); /* D is called: 1 */
+	must_be(nlock_mutex_trylock(m), 0);
+	must_be(m->bypass, 2);
+	word_is(LOCKED | CALLED | ROUND, 2);
+	must_be(nlock_mutex_unlock(m), 0);
+	word_is(LOCKED | GRANT | CALLED | ROUND, 2);
+	must_be(nlock_mutex_trylock(m), EBUSY);
+	are_served(D, C);
+}
+
+TEST(barging_cohort_lock_prefers_for_ever)
+{
+	line_on_nodes(&cohort_of_any, 2, 0, 1, 0);
+	for (int i = 0; i < 100; i++) {
+		int from = i % 2 ? D : B, to = i % 2 ? B : D;
+
+		releases(from, do_unlock);
+		last_wake_was(ON(0), 1);
+		word_is(CALLED, 2);
+		goes_and_ends(to, 0);
+		parks(from, do_lock, NL_LANE_BACK | ON(0));
+		must_be(m->bypass, i + 1);
+	}
+	releases(B, do_unlock);
+	are_served(D, C);
+}
+
+TEST(cohort_lock_whose_default_is_fifo_prefers_nobody)
+{
+	begin(&cohort_by_default);
+	line_on_nodes(&cohort_by_default, 2, 1, 0, 1);
+	fk.default_limit = 0;
+	releases(B, do_unlock);
+	last_wake_was(NL_LANE_BACK | NL_LANE_ODD, 1);
+	word_is(LOCKED | GRANT | CALLED, 2);
+	are_served(C, D);
+}
+
+TEST(round_is_over_when_nobody_waits)
+{
+	line_on_nodes(&cohort_of_two, 2, 0, 1, 0);
+	releases(B, do_unlock);
+	must_be(nlock_mutex_trylock(m), 0);
+	word_is(LOCKED | CALLED | ROUND, 2);
+	must_be(nlock_mutex_unlock(m), 0);
+	goes_and_ends(D, 0);
+	releases(D, do_unlock);
+	goes_and_ends(C, 0);
+	must_be(m->word, LOCKED);
+	must_be(m->bypass, 0);
 	releases(C, do_unlock);
 	rest();
 }
@@ -1779,6 +1954,15 @@ static const struct test tests[] = {
 	EACH_HANDOFF(init_says_what_the_wait_layer_says),
 	EACH_HANDOFF(idle_lock_is_as_new),
 	EACH_HANDOFF(count_near_its_maximum_keeps_to_its_bits),
+	ONCE(cohort_lock_calls_a_waiter_of_the_releasing_node_first),
+	ONCE(cohort_lock_calls_the_nearest_next),
+	ONCE(cohort_lock_on_one_node_prefers_nobody),
+	ONCE(cohort_lock_that_has_one_waiter_overtakes_nobody),
+	ONCE(round_ends_when_the_bound_is_reached_and_its_waiters_are_served_first),
+	ONCE(newcomers_count_for_all_who_wait),
+	ONCE(barging_cohort_lock_prefers_for_ever),
+	ONCE(cohort_lock_whose_default_is_fifo_prefers_nobody),
+	ONCE(round_is_over_when_nobody_waits),
 	EACH_HANDOFF(random_schedules_exclude_and_leave_nobody_asleep),
 	EACH_HANDOFF(kernel_that_never_says_whom_it_woke_does_no_harm),
 };

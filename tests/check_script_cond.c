@@ -285,9 +285,8 @@ TEST(arguments_that_are_none_change_nothing_b77)
 
 TEST(init_refuses_what_does_not_apply)
 {
-	static const nlock_attr_t bad[] = {
-		NLOCK_FIFO, NLOCK_BARGING, NLOCK_BOUNDED_N(1), NLOCK_BOUNDED_N(0), NLOCK_BAD_ATTR, 0x10000u, 0x40u
-	};
+	static const nlock_attr_t bad[] = { NLOCK_FIFO,   NLOCK_BARGING,  NLOCK_BOUNDED_N(1), NLOCK_BOUNDED_N(0),
+					    NLOCK_COHORT, NLOCK_BAD_ATTR, 0x10000u,           0x40u };
 	nlock_cond_t pair[2];
 
 	begin();

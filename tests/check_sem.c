@@ -860,7 +860,8 @@ ROW_TEST(init_reads_nothing_of_what_was_there)
 
 ROW_TEST(bad_objects_values_and_attributes_are_refused)
 {
-	static const uint32_t bad[] = { NLOCK_BAD_ATTR, 0x40, 0x10000, NLOCK_FIFO | 0x10000, NLOCK_PLACE_FIRST | 0x40 };
+	static const uint32_t bad[] = { NLOCK_BAD_ATTR,           0x40,        0x10000, NLOCK_FIFO | 0x10000,
+					NLOCK_PLACE_FIRST | 0x40, NLOCK_COHORT };
 	char bytes[48] __attribute__((aligned(8)));
 	nlock_sem_t *s = (nlock_sem_t *)(void *)bytes;
 

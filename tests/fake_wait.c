@@ -299,6 +299,18 @@ int nl_deadline_set(struct nl_deadline *d, clockid_t clock, const struct timespe
 	return is_past(d) ? -ETIMEDOUT : 0;
 }
 
+/* One of the three for all; and the node's, for a line of a cohort lock. */
+static bool is_lane(nlock_attr_t attr, uint32_t lane)
+{
+	uint32_t node = lane & ~NL_LANE_ALL;
+
+	lane &= NL_LANE_ALL;
+	if (node)
+		return (attr & NLOCK_COHORT) && node == nl_lane_of(nl_wait_node()) &&
+		       (lane == NL_LANE_BACK || lane == NL_LANE_ODD);
+	return lane == NL_LANE_FRONT || lane == NL_LANE_BACK;
+}
+
 static void check_deadline(struct player *p, const struct nl_deadline *d)
 {
 	if (d && (d->sec < 0 || d->nsec < 0 || d->nsec >= NSEC_PER_SEC))
@@ -346,7 +358,7 @@ enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, ui
 	}
 	fk.n_waits++;
 	note((struct fk_record){ FK_WAIT, self, word, attr, expected, lane, 0, 0 });
-	if (lane != NL_LANE_BACK && lane != NL_LANE_FRONT)
+	if (!is_lane(attr, lane))
 		complain("a wait in a lane that is none");
 	check_deadline(p, d);
 	if (d && is_past(d)) {
@@ -389,7 +401,7 @@ int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes)
 	struct player *p;
 
 	fk.n_wakes++;
-	if (!lanes || (lanes & ~NL_LANE_ALL))
+	if (!lanes || ((lanes & ~NL_LANE_ALL) && !(attr & NLOCK_COHORT)))
 		complain("a wake of lanes that are none");
 	if (n < 1)
 		complain("a wake of fewer than one");
@@ -467,6 +479,20 @@ uint32_t nl_wait_process(void)
 uint32_t nl_wait_cpu(void)
 {
 	return fk.cpu;
+}
+
+uint32_t nl_wait_node(void)
+{
+	return fk.node[self < 0 ? FK_PLAYERS : self];
+}
+
+uint32_t nl_lanes_near(uint32_t node, uint32_t i)
+{
+	uint32_t lanes = i <= node ? nl_lane_of(node - i) : 0;
+
+	if (fk.nodes < 2)
+		return i ? 0 : ~NL_LANE_ALL;
+	return node + i < fk.nodes ? lanes | nl_lane_of(node + i) : lanes;
 }
 
 uint32_t nl_wait_cpus(void)

@@ -62,13 +62,15 @@ struct fk_record {
 enum fk_lie { FK_TRUTH, FK_ZERO };
 
 extern struct fk_world {
-	int64_t now;         /* nl_now() */
-	int64_t tick;        /* added after each look at it */
-	int64_t realtime;    /* the other clock, in nanoseconds */
-	int64_t watch_ns;    /* nl_watch_ns() */
-	uint32_t cpu;        /* nl_wait_cpu() */
-	bool in_vain;        /* what nl_watch_try goes by: watching has not paid on any object */
-	int place_result;    /* nl_wait_place() */
+	int64_t now;                   /* nl_now() */
+	int64_t tick;                  /* added after each look at it */
+	int64_t realtime;              /* the other clock, in nanoseconds */
+	int64_t watch_ns;              /* nl_watch_ns() */
+	uint32_t cpu;                  /* nl_wait_cpu() */
+	uint32_t nodes;                /* of the machine, in a row; 0 is 1 */
+	uint32_t node[FK_PLAYERS + 1]; /* nl_wait_node() of each player, and of the script */
+	bool in_vain;                  /* what nl_watch_try goes by: watching has not paid on any object */
+	int place_result;              /* nl_wait_place() */
 	uint32_t generation; /* of processes: private objects that are not NUMA are marked with it, as in lib/wait.c */
 	uint32_t features;
 	uint32_t default_limit; /* nl_default_limit() */

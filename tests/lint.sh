@@ -81,7 +81,7 @@ function width(s,   i, n, w) {
 
 function layer(name) {
 	if (name ~ /^(atomic|futex2|attr)\.h$/) return 1
-	if (name ~ /^(wait|policy|spin|mutex|stats)\.h$/ || name == "wait.c") return 2
+	if (name ~ /^(wait|policy|spin|mutex|stats)\.h$/ || name ~ /^(wait|nodes)\.c$/) return 2
 	return 3
 }
 
@@ -91,7 +91,7 @@ function finish_file(   share, most) {
 	if (file == "include/nlock.h" && share <= 50) printf "%s:1: only %d %% of the lines carry a comment; more than 50 wanted\n", file, share
 	if (file ~ /^lib\/.*\.c$/ && share <= 20) printf "%s:1: only %d %% of the lines carry a comment; more than 20 wanted\n", file, share
 	most = file ~ /\/rwlock\.c$/ ? 400 : 300
-	if (file ~ /^lib\/(mutex|rwlock(_spread)?|cond(_locks)?|barrier|sem|once)\.c$/ && code_lines > most)
+	if (file ~ /^lib\/(mutex|rwlock(_spread)?|cohort|cond(_locks)?|barrier|sem|once)\.c$/ && code_lines > most)
 		printf "%s:1: %d lines of code in one file of a primitive; at most %d\n", file, code_lines, most
 	if (file ~ /^examples\/[^\/]*\.c$/ && all_lines > 60) printf "%s:1: an example of %d lines; at most 60\n", file, all_lines
 	if (file == "include/nlock.h" && exported > 60) printf "%s:1: %d exported functions; at most 60\n", file, exported
@@ -105,7 +105,7 @@ FNR == 1 {
 	in_lib = file ~ /^lib\//
 	in_preload = file ~ /^preload\//
 	in_wall = in_lib || file ~ /^include\//
-	may_call = name ~ /^(futex2\.h|wait\.c|system\.c|onnode\.c)$/
+	may_call = name ~ /^(futex2\.h|wait\.c|system\.c|onnode\.c|nodes\.c)$/
 	may_place = name ~ /^(nlock\.h|attr\.h|wait\.c|system\.c)$/
 	sees_lib = in_lib
 	n = split(inside, where, " ")
@@ -202,7 +202,7 @@ width(code) > 120 { say("code wider than 120 columns") }
 
 END {
 	finish_file()
-	if (lib_lines > 3000) printf "lib:1: %d lines of code in all; at most 3000\n", lib_lines
+	if (lib_lines > 3100) printf "lib:1: %d lines of code in all; at most 3100\n", lib_lines
 }
 '
 

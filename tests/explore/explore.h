@@ -40,6 +40,8 @@ struct x_pair {
 };
 #define X_ANY_TAG UINT32_MAX
 
+#define X_NODES 3
+
 /* `size` in bytes: 2 or 4. */
 uint32_t x_load(const void *p, size_t size, struct x_site *s);
 void x_store(void *p, size_t size, uint32_t v, struct x_site *s);
@@ -121,6 +123,7 @@ struct x_test {
 	void (*enters)(uint32_t seen, uint32_t v);      /* nl_wait_enter is called */
 	void (*calls)(const char *what);                /* a system call is made */
 	uint32_t (*cpu)(void);                          /* on which the running thread is; not a step. NULL: on one */
+	uint32_t (*node)(void);                         /* the same, on which node, below X_NODES. NULL: on the first */
 	void (*woken)(int t);                           /* thread t is taken out of the queue by the running one */
 	void (*strayed)(int t);                         /* thread t leaves the queue without a wake */
 	void (*cancels)(int t);                         /* what a wait has to do when it is cancelled is about to be called */

@@ -282,6 +282,22 @@ uint32_t nl_wait_cpu(void)
 	return cpu;
 }
 
+/* The nodes stand in a row; their numbers are their places in it. */
+uint32_t nl_wait_node(void)
+{
+	uint32_t node = x_test->node ? x_test->node() : 0;
+
+	x_learn(node);
+	return node;
+}
+
+uint32_t nl_lanes_near(uint32_t node, uint32_t i)
+{
+	uint32_t lanes = i <= node ? nl_lane_of(node - i) : 0;
+
+	return node + i < X_NODES ? lanes | nl_lane_of(node + i) : lanes;
+}
+
 int64_t nl_watch_ns(void)
 {
 	return x_opt.watch ? x_opt.watch + 1 : 0;

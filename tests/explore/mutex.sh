@@ -7,7 +7,7 @@
 #   mutex_merging     small ones, explored with and without merging states
 #   mutex_orders      with these every ordered operation is met, and its weakening noticed
 #   mutex_faults      planted faults
-mutex_parts='mutex.c'
+mutex_parts='mutex.c cohort.c'
 
 # In every mode. -b: how many looks a watcher takes; with none, everybody sleeps as soon as possible.
 mutex_everywhere() {
@@ -62,15 +62,36 @@ fifo,first lulu lulu -b1 need:entered
 1,first lulu tu tu -t1 -p2 -b0 need:entered
 1,first lulu tu lu -t1 -e1 -p2 -b0 need:entered
 barging,node lu tu lu -t1 -e1 -p3 -b0
-fifo,fork:4d ulu lu -b0 need:adopted
-fifo,fork:25 ulu lu -b1 need:adopted
-1,fork:4d u lu tu -t1 -p2 -b0 need:adopted
-1,fork:2b lu lu lu -p2 -b0 need:adopted
-1,fork:2b yu lu -b1 need:adopted
-barging,fork:28 lulu lu -b1 need:adopted
-barging,fork:4d mu lu -b0 need:adopted
-2,fork:5f tu lu -t1 -b1 need:adopted
-fifo,fork:2c ld ld ld -p2 -b0 need:adopted need:freed
+fifo,fork:8d ulu lu -b0 need:adopted
+fifo,fork:45 ulu lu -b1 need:adopted
+1,fork:8d u lu tu -t1 -p2 -b0 need:adopted
+1,fork:4b lu lu lu -p2 -b0 need:adopted
+1,fork:4b yu lu -b1 need:adopted
+barging,fork:48 lulu lu -b1 need:adopted
+barging,fork:8d mu lu -b0 need:adopted
+2,fork:9f tu lu -t1 -b1 need:adopted
+fifo,fork:4c ld ld ld -p2 -b0 need:adopted need:freed
+LIST
+}
+
+# Cohort locks: a waiter that is near is preferred, and nobody is passed more often than the bound.
+mutex_cohort() {
+	cat <<'LIST'
+1,cohort:01 lulululu lu -b0 need:overtaken
+2,cohort:01 lulululu lu -b0 need:overtaken
+1,cohort:010 lulu lu lulu -p2 -b0 need:overtaken need:ended
+1,cohort:xxx lulu lu lulu -p2 -b0 need:near need:ended need:overtaken
+1,cohort:010 lflu lu lu -p3 -b1 need:near need:ended need:overtaken
+2,cohort:010 lululu lu lflulu -p2 -b0 need:near need:ended need:overtaken
+2,cohort:0100 lulu lu lulu lulu -p1 -b0 need:near need:ended need:overtaken
+1,cohort:010 lulu lu lflu -e1 -p2 -b0 need:near
+1,cohort:010 lflu tu lulu -t1 -p1 -d1 -b0 need:timeout need:ended
+2,cohort:0120 lflu lu lu lulu -p1 -b0 need:near need:ended
+1,cohort:00011 lu lu lu lu lu -p1 -b0 need:ended need:overtaken
+barging,cohort:010 lulu lu lflu -p2 -b0 need:near
+bounded,cohort:010 lflu lu lmu -d1 -p1 -b0 need:due
+1,cohort:010 ld ld ld -p3 -b1 need:freed
+1,cohort:0101 ld ld td yd -t1 -p2 -b0 need:freed
 LIST
 }
 
@@ -91,6 +112,10 @@ mutex_large() {
 		echo "$mode lu lflu lu lmu tu lblu yu -t1 -e1 -P3 -r20000 -S${SEED:-1} -b0"
 		echo "$mode lulu lulu lulu lulu lulu lulu lulu -P5 -r20000 -S${SEED:-1} -b0"
 	done
+	for mode in 1,cohort:0101010 3,cohort:0120121; do
+		echo "$mode lulu lulu lulu tulu lulu lulu lulu -t1 -P5 -r20000 -S${SEED:-1} -b0"
+		echo "$mode lulu lfyu lulu lulu lmu lulu lulu -e1 -P5 -r20000 -S${SEED:-1} -b1"
+	done
 }
 
 mutex_scenarios() {
@@ -98,6 +123,7 @@ mutex_scenarios() {
 		mutex_everywhere | sed "s/^/$mode /"
 	done
 	mutex_special
+	mutex_cohort
 	mutex_wrong
 	mutex_large
 }
@@ -111,8 +137,9 @@ fifo lu tu -t1 -b0
 fifo,first lu lu -b0
 1 ld ld -b0
 1 lsu wD -b0
-1,fork:4d u lu -b0
+1,fork:8d u lu -b0
 fifo lulu lulu -b0 -p2
+1,cohort:01 lulu lu -b0
 LIST
 }
 
@@ -142,7 +169,7 @@ word read after release@mutex.c@/A5/,/^}/s/if (head_of(w) == M_HEAD_FRONT)/if (h
 attributes read after release@mutex.c@s/nl_wake(&m->word, attr, 1, NL_LANE_FRONT)/nl_wake(\&m->word, m->attr, 1, NL_LANE_FRONT)/@life@bounded ld ld -b0
 owner's field written after release@mutex.c@/A5/,/^}/s/if (head_of(w) == M_HEAD_FRONT)/nl_own_set(\&m->bypass, 0); &/@race@bounded lu lu -b0
 bound off by one@policy.h@s/bypass >= limit/bypass > limit/@bound@1 lulululu lu -b0
-waiter that takes an open lock is not counted@mutex.c@/^static bool acquire/,/^}/s/count_overtaking(m, w);//@bound@1 lulu lu lu lu -p2 -b0
+waiter that takes an open lock is not counted@mutex.c@/^static bool acquire/,/^}/s/if (overtakes(m, w))/if (false)/@bound@1 lulu lu lu lu -p2 -b0
 due left when the head goes@mutex.h@s/M_GRANT | M_HEAD | M_DUE/M_GRANT | M_HEAD/@head@1 lululu lu -d1 -b0
 flag left at count zero@mutex.h@s/return has_waiters(w) ? w : w & M_LOCKED;/return w;/@count@fifo lu tu lu -t1 -p4 -b0
 head sleeps in the wrong lane@mutex.c@s/sleep_in(m, self, NL_LANE_FRONT)/sleep_in(m, self, NL_LANE_BACK)/@asleep@bounded lu lu -b0
@@ -155,7 +182,13 @@ stale read after a wake@mutex.c@s/nl_fresh_rlx(&m->word)/nl_load_rlx(\&m->word)/
 newcomer takes a granted lock@mutex.h@s/return !(w & M_LOCKED);/return !(w \& M_LOCKED) || (w \& M_GRANT);/@exclusion@fifo lulu lu -b0
 awake head falls asleep unseen@mutex.c@s/w = with_head(self->seen, M_HEAD_FRONT);/w = self->seen;/@asleep@fifo lu lu -b1
 a wake where nobody waits@mutex.c@/^static .*int unlock_slow/,/^}/s/ && has_waiters(w))$/)/@call@fifo lf lu -b0
-grant of the parent process stays in the child@mutex.c@/^static uint32_t adopt/,/^}/s/w & M_GRANT ? 0 : w & M_LOCKED/w \& M_LOCKED/@adopt@1,fork:2b lu lu -b0
+grant of the parent process stays in the child@mutex.c@/^static uint32_t adopt/,/^}/s/w & M_GRANT ? 0 : w & M_LOCKED/w \& M_LOCKED/@adopt@1,fork:4b lu lu -b0
+overtakings by the preferred are not counted@cohort.c@s/if (farther \&\& !has_one/if (false \&\& !has_one/@bound@1,cohort:0100 lflu lu lflu lu -p2 -b0
+those who came after the call are not counted@cohort.c@s/!has_one_waiter(nl_fresh_rlx(&m->word))/!has_one_waiter(nl_load_rlx(\&m->word))/@bound@1,cohort:010 lulu lu lulu -p3 -b1
+head forgets the overtakings of the others@mutex.c@s/if (!nl_policy_is_cohort(m->attr) || !has_waiters(w))/if (true)/@bound@1,cohort:010 lulu lu lulu -p2 -b0
+round does not end@mutex.c@s/nl_cohort_end_round(m);/(void)m;/@bound@1,cohort:000 lulu lulu lulu -p2 -b0
+new round is served before the old one@cohort.c@s/line_of(w ^ M_ROUND)/line_of(w)/@bound@1,cohort:0100 lflulu lu lulu lu -p2 -b0
+round is ended though nobody waits@cohort.c@s/while (has_waiters(w) \&\& !nl_cas/while (!nl_cas/@count@1,cohort:00 lulu tu -t1 -b0
 node chosen anew although somebody waits@mutex.c@/^static bool enter/,/^}/s/self->is_head ? nl_wait_enter/true ? nl_wait_enter/@count@fifo,first lu lu lu -p2 -b0
 TABLE
 }

@@ -5,6 +5,7 @@
  *	scen_mutex HANDOFF PROGRAM... [need:EVENT...] [options of the explorer]
  *
  * HANDOFF is fifo, barging, bounded or a number k for BOUNDED_N(k); ",first" or ",node" after it chooses the placement;
+ * ",cohort:NODES" makes it a cohort lock: a digit for each thread says on which node it is, an x that it is on any of two, a new one each time.
  * ",fork:HEX" makes the threads those of a forked child, which finds the word as given. If that says that the lock is owned, it is
  * by the first thread, whose program begins inside its section.
  * There is one PROGRAM for each thread, a letter for each call:
@@ -25,6 +26,8 @@
  *	asleep            nobody sleeps for ever
  *	bound             between becoming one and being none, a head is overtaken at most k times by ordinary releases.
  *	                  Counted here from the word alone: a LOCKED bit that goes up while HEAD stays is an overtaking
+ *	                  Of a cohort lock, too: a thread that is asleep when others begin to lock is passed by at most k of these. Excused
+ *	                  are the same as under order
  *	owner             the bits of a release and of a call are the owner's to set
  *	grant             a grant goes to a head, implies LOCKED, and only the head claims it
  *	head              HEAD is only changed by whom it speaks of, except by the owner from and to CALLED and out of FRONT
@@ -60,18 +63,20 @@ enum {
 	AWAKE = 0x08,
 	FRONT = 0x0c,
 	DUE = 0x10,
-	ONE = 0x20,
+	ROUND = 0x20,
+	ONE = 0x40,
 };
 _Static_assert(LOCKED == M_LOCKED && GRANT == M_GRANT && HEAD == M_HEAD && NONE == M_HEAD_NONE &&
 		       CALLED == M_HEAD_CALLED && AWAKE == M_HEAD_AWAKE && FRONT == M_HEAD_FRONT && DUE == M_DUE &&
-		       ONE == M_ONE,
+		       ROUND == M_ROUND && ONE == M_ONE,
 	       "the word has changed");
 
 static const char *program[MAX];
 static uint32_t attr;
 static uint32_t limit;     /* of overtakings */
 static uint32_t inherited; /* the word in a child of a fork, or 0 */
-static bool is_fifo, is_bound_exact;
+static bool is_fifo, is_bound_exact, keeps_places;
+static const char *nodes; /* of a cohort lock, or NULL: a digit for each thread, or a letter for any of two */
 
 /* Known from observing, not from the mutex. Masks have a bit 1 << t for thread t. */
 struct ghost {
@@ -92,7 +97,8 @@ struct ghost {
 	uint32_t trying;             /* who is in trylock */
 	uint32_t has_ended;
 	uint32_t is_foreign;  /* the word is still as the parent process left it */
-	uint32_t before[MAX]; /* who was asleep in the back lane when this thread's call began */
+	uint32_t before[MAX]; /* who was asleep in the back lane when this thread's call began; COHORT: or has come out of it */
+	uint32_t passed[MAX]; /* COHORT: how many of those that came later got the lock since it fell asleep */
 };
 
 static struct ghost *g;
@@ -102,7 +108,7 @@ static struct ghost *g;
 #define EVENTS(X) \
 	X(grant) \
 	X(barge) X(front) X(due) X(called) X(missed) X(answered) X(timeout) X(refused) X(entered) X(adopted) X(late) \
-		X(freed)
+		X(freed) X(near) X(ended)
 
 enum event {
 #define X(name) E_##name,
@@ -137,6 +143,8 @@ static void check_shape(uint32_t v)
 		X_CHECK("count", !(v & ~(uint32_t)LOCKED));
 	if ((v & HEAD) == NONE)
 		X_CHECK("head", !(v & DUE));
+	if (!nodes)
+		X_CHECK("round", !(v & ROUND));
 }
 
 static void count(uint32_t old, uint32_t v, uint32_t me)
@@ -159,6 +167,29 @@ static void let_pass(int t)
 {
 	for (int i = 1; i < MAX; i++)
 		g->before[i] &= ~(1u << t);
+	g->passed[t] = 0;
+}
+
+/* Of a cohort lock. A round is ended by the owner, and is over when nobody waits. */
+static void passes_others(int me)
+{
+	for (int t = 1; t < MAX; t++) {
+		if (!(g->before[me] & 1u << t))
+			continue;
+		g->passed[t]++;
+		if (is_bound_exact && keeps_places && g->passed[t] > limit)
+			x_fail("bound", "T%d has been passed %u times", t, g->passed[t]);
+		if (g->passed[t] > most_overtaken)
+			most_overtaken = g->passed[t];
+	}
+}
+
+static void rounds(uint32_t old, uint32_t v, uint32_t owner)
+{
+	if (!((old ^ v) & ROUND) || v < ONE)
+		return;
+	X_CHECK("round", owner == (uint32_t)x_self());
+	note(E_ended);
 }
 
 /* A lock that was opened while there was no head is not the head's to lose. */
@@ -170,7 +201,7 @@ static void overtake(void)
 	note(E_barge);
 	if (is_bound_exact && g->overtaken > limit)
 		x_fail("bound", "the head has been overtaken %u times", g->overtaken);
-	if (g->overtaken > most_overtaken)
+	if (!nodes && g->overtaken > most_overtaken)
 		most_overtaken = g->overtaken;
 }
 
@@ -179,6 +210,8 @@ static void ownership(uint32_t old, uint32_t v, uint32_t me)
 	if (!(old & LOCKED) && (v & LOCKED)) {
 		X_CHECK("exclusion", !g->owner);
 		g->owner = me;
+		if (nodes)
+			passes_others((int)me);
 		if ((v & HEAD) != NONE)
 			overtake();
 		let_pass((int)me);
@@ -197,6 +230,8 @@ static void ownership(uint32_t old, uint32_t v, uint32_t me)
 			x_fail("order", "T%u is granted the lock before those of mask %#x, who slept when it came", me,
 			       g->before[me]);
 		g->owner = me;
+		if (nodes)
+			passes_others((int)me);
 		let_pass((int)me);
 	}
 }
@@ -267,6 +302,12 @@ static void wrote_foreign(struct x_pair old, struct x_pair v, uint32_t me)
  * answer in the place of one that was called, which then has none. */
 static void woken(int t)
 {
+	uint32_t others = nodes ? x_asleep(NL_LANE_BACK | NL_LANE_ODD) : 0;
+
+	for (int i = 1; others && i < MAX; i++) {
+		if ((others & 1u << i) && (g->before[t] & 1u << i))
+			note(E_near);
+	}
 	if (g->owner == (uint32_t)x_self() && !g->head)
 		g->called = (uint32_t)t;
 	else if (g->head != (uint32_t)t)
@@ -289,6 +330,7 @@ static void wrote(const void *p, struct x_pair old, struct x_pair v)
 		X_CHECK("head", g->head == me);
 		note(E_due);
 	}
+	rounds(old.value, v.value, owner);
 	ownership(old.value, v.value, me);
 	headship(old.value, v.value, me, owner);
 }
@@ -311,6 +353,12 @@ static void calls(const char *what)
 
 /* ---------------------------------------------------------------- the calls of a thread */
 
+/* Of a cohort lock: those asleep, and the one that was called out of the line. */
+static uint32_t in_place(void)
+{
+	return (x_asleep(NL_LANE_ALL) | 1u << g->head | 1u << g->called) & ~1u;
+}
+
 static void arrives(int t)
 {
 	uint32_t me = 1u << t, others = g->inside & ~me;
@@ -319,7 +367,8 @@ static void arrives(int t)
 	g->crowded &= ~me;
 	if (others)
 		g->crowded |= others | me;
-	g->before[t] = x_asleep(NL_LANE_BACK);
+	g->before[t] = nodes ? in_place() & ~me : x_asleep(NL_LANE_BACK);
+	g->passed[t] = 0;
 }
 
 static void goes(int t)
@@ -490,6 +539,13 @@ static void fini(void)
 
 /* ---------------------------------------------------------------- the command line */
 
+static uint32_t node(void)
+{
+	char which = nodes ? nodes[x_self() - 1] : '0';
+
+	return which == 'x' ? (uint32_t)x_choose(2) : (uint32_t)(which - '0');
+}
+
 static struct x_test test = { .init = init,
 			      .thread = thread,
 			      .fini = fini,
@@ -497,6 +553,7 @@ static struct x_test test = { .init = init,
 			      .enters = enters,
 			      .calls = calls,
 			      .woken = woken,
+			      .node = node,
 			      .strayed = let_pass };
 
 static void set_handoff(const char *arg)
@@ -519,14 +576,18 @@ static void set_handoff(const char *arg)
 	} else {
 		scen_usage("HANDOFF is fifo, barging, bounded or a number");
 	}
-	if (!strcmp(arg + len, ",first"))
+	if (!strncmp(arg + len, ",cohort:", 8)) {
+		attr |= NLOCK_COHORT;
+		nodes = arg + len + 8;
+		is_fifo = false;
+	} else if (!strcmp(arg + len, ",first"))
 		attr |= NLOCK_PLACE_FIRST;
 	else if (!strncmp(arg + len, ",fork:", 6))
 		inherited = (uint32_t)strtoul(arg + len + 6, NULL, 16);
 	else if (!strcmp(arg + len, ",node"))
 		attr |= NLOCK_PLACE_NODE(0);
 	else if (arg[len])
-		scen_usage("after the hand-off: first, node or fork");
+		scen_usage("after the hand-off: cohort, first, node or fork");
 }
 
 /* Locks and releases take turns; what is between must be in place. */
@@ -566,13 +627,16 @@ static bool has_reached(void)
 /* A stray wake may cost others their place. */
 static void parsed(const struct x_options *o)
 {
-	is_fifo = is_fifo && !o->strays;
+	keeps_places = !o->strays;
+	is_fifo = is_fifo && keeps_places;
+	if (nodes && (strspn(nodes, "012x") != strlen(nodes) || (int)strlen(nodes) != test.threads))
+		scen_usage("a node, 0 to 2 or x, for each thread");
 }
 
 static const struct scen scen = {
 	.parsed = parsed,
 	.name = "scen_mutex",
-	.usage = "HANDOFF[,first|,node|,fork:HEX] PROGRAM...",
+	.usage = "HANDOFF[,cohort:NODES|,first|,node|,fork:HEX] PROGRAM...",
 	.test = &test,
 	.add = add_program,
 	.event_names = event_names,

@@ -147,8 +147,9 @@ typedef struct nlock_mutex {
 /* Static initialisers. INIT_ATTR takes hand-off and sharing; placement other than HASH asks the kernel and therefore needs
  * nlock_mutex_init: here it does not compile ("array is negative"). The argument is a constant expression. */
 #define NLOCK_MUTEX_INIT { 0, 0, 0, 0, 0, 0 }
+#define NLOCK_NO_COHORT(a) (((a) & NLOCK_COHORT) && (((a) & 3u) == 1u || ((a) & 0xffff0003u) == 3u)) /* private */
 #define NLOCK_MUTEX_INIT_ATTR(a) \
-	{ 0, 0, (a) + 0u * sizeof(char[((a) & (0xcu | NLOCK_BAD_ATTR)) ? -1 : 1]), 0, 0, 0 }
+	{ 0, 0, (a) + 0u * sizeof(char[((a) & (0xcu | NLOCK_BAD_ATTR)) || NLOCK_NO_COHORT(a) ? -1 : 1]), 0, 0, 0 }
 
 /* Makes *m an unlocked mutex with the given attributes. Reads nothing of what was there before.
  * Nobody may be using *m.

@@ -131,6 +131,23 @@ ROW_TEST(mappings_of_one_page_exclude_each_other)
 		cannot("no system-call filters");
 }
 
+/* What there is to prefer depends on the machine; nobody is lost anywhere. */
+static void cohort_exclusion(nlock_attr_t attr, enum kind kind)
+{
+	const struct row row = { "COHORT", attr | NLOCK_COHORT, ROW_NO_BOUND, NLOCK_PLACE_HASH, attr & NLOCK_SHARED };
+
+	exclusion(&row, kind, 6, harness_rounds(400, 20000));
+}
+
+TEST(users_of_a_cohort_lock_exclude_each_other)
+{
+	cohort_exclusion(NLOCK_BOUNDED, THREADS);
+	cohort_exclusion(NLOCK_BOUNDED_N(1), THREADS);
+	cohort_exclusion(NLOCK_BOUNDED_N(7), THREADS);
+	cohort_exclusion(NLOCK_BARGING, THREADS);
+	cohort_exclusion(NLOCK_BOUNDED_N(1) | NLOCK_SHARED, PROCESSES);
+}
+
 ROW_TEST(signals_during_work_change_nothing)
 {
 	struct company *c = company_meet(row, 4, THREADS);
@@ -914,6 +931,7 @@ static const struct test tests[] = {
 	CORE_ROW(threads_exclude_each_other),
 	EACH_SHARED(processes_exclude_each_other),
 	EACH_SHARED(mappings_of_one_page_exclude_each_other),
+	ONCE(users_of_a_cohort_lock_exclude_each_other),
 	CROSS_OF_ROWS(signals_during_work_change_nothing),
 	EACH_ROW(releaser_gets_past_a_sleeper_unless_it_hands_over),
 	CORE_ROW(waiters_are_served_in_order_of_arrival),

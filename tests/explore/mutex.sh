@@ -89,7 +89,8 @@ mutex_cohort() {
 2,cohort:0120 lflu lu lu lulu -p1 -b0 need:near need:ended
 1,cohort:00011 lu lu lu lu lu -p1 -b0 need:ended need:overtaken
 barging,cohort:010 lulu lu lflu -p2 -b0 need:near
-bounded,cohort:010 lflu lu lmu -d1 -p1 -b0 need:due
+bounded,cohort:010 lulu lu lulu -d1 -p2 -b0 need:due
+2,cohort:010 lflu lu lmu -p2 -b0
 1,cohort:010 ld ld ld -p3 -b1 need:freed
 1,cohort:0101 ld ld td yd -t1 -p2 -b0 need:freed
 LIST

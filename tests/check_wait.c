@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -546,7 +547,82 @@ TEST(nobody_watches_on_one_cpu)
 	must_be(nl_watch_ns(), 0);
 }
 
+/* ---------------------------------------------------------------- nodes */
+
+static uint32_t step_of(uint32_t node, uint32_t other)
+{
+	uint32_t i = 0;
+
+	while (!(nl_lanes_near(node, i) & nl_lane_of(other)))
+		must(nl_lanes_near(node, i++) != 0, "node %u is in no step of node %u", other, node);
+	return i;
+}
+
+TEST(each_node_is_in_one_step_of_distance_and_ones_own_is_in_the_first)
+{
+	for (uint32_t node = 0; node < 70; node++) {
+		uint32_t all = 0, i = 0;
+
+		for (; nl_lanes_near(node, i); i++) {
+			must(!(all & nl_lanes_near(node, i)), "node %u, step %u", node, i);
+			all |= nl_lanes_near(node, i);
+		}
+		must_be(all, ~NL_LANE_ALL);
+		must_be(step_of(node, node), 0);
+		must_be(nl_lanes_near(node, i + 1), 0);
+	}
+	must(nl_wait_node() < 1024);
+}
+
+/* What the kernel states of one node: how many numbers. */
+static int distances_from(int node, int distance[64])
+{
+	char path[80];
+	FILE *f;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/distance", node);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	while (n < 64 && fscanf(f, "%d", &distance[n]) == 1)
+		n++;
+	fclose(f);
+	return n;
+}
+
+static void steps_follow_distances(int a, const int online[], const int distance[], int n)
+{
+	const uint32_t here = (uint32_t)online[a];
+
+	for (int i = 0; i < n * n; i++) {
+		int b = i / n, c = i % n;
+
+		if (b != a && c != a && distance[b] < distance[c])
+			must(step_of(here, (uint32_t)online[b]) <= step_of(here, (uint32_t)online[c]));
+	}
+	must_be(nl_lanes_near(here, 1) != 0, n > 1);
+}
+
+TEST(nearer_nodes_are_in_earlier_steps)
+{
+	int online[64], n = 0, distance[64];
+
+	for (int node = 0; node < 64; node++) {
+		if (distances_from(node, distance))
+			online[n++] = node;
+	}
+	if (!n || online[n - 1] >= (int)NL_LANE_NODES)
+		cannot("no distances in sysfs, or more nodes than lanes");
+	for (int a = 0; a < n; a++) {
+		must_be(distances_from(online[a], distance), n);
+		steps_follow_distances(a, online, distance, n);
+	}
+}
+
 static const struct test tests[] = {
+	ONCE(each_node_is_in_one_step_of_distance_and_ones_own_is_in_the_first),
+	ONCE(nearer_nodes_are_in_earlier_steps),
 	CORE_PLACE(word_that_differs_is_not_slept_on),
 	EACH_PLACE(every_value_can_be_waited_for),
 	CORE_PLACE(wake_of_nobody_finds_nobody),

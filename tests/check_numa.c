@@ -295,7 +295,7 @@ TEST(where_the_allowed_nodes_are_a_secret_those_that_exist_are_taken)
 	if (harness_filter(&f))
 		cannot("no system-call filters");
 	must_be(nlock_mutex_init(&m, NLOCK_PLACE_NODE(node)), 0);
-	must_be(nlock_mutex_init(&m, NLOCK_PLACE_NODE(1023)), EINVAL);
+	must_be(nlock_mutex_init(&m, NLOCK_PLACE_NODE(1022)), EINVAL);
 }
 
 /* ---------------------------------------------------------------- a node that the kernel will not have

@@ -434,7 +434,7 @@ static void *extra_main(void *arg)
 	return NULL;
 }
 
-/* From bit 5 on the word counts who waits. */
+/* From bit 6 on the word counts who waits. */
 static bool are_registered(const nlock_mutex_t *m, uint32_t n)
 {
 	int64_t end = harness_now() + (int64_t)10 * 1000000000;

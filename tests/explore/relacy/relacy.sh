@@ -69,7 +69,8 @@ TABLE
 # add FILE: a namespace for it in codes.h.
 add() {
 	codes=$((codes + 1))
-	printf 'namespace code_%d {\ntypedef seam::mutex nlock_mutex_t;\n#include "%s"\n}\n' "$codes" "$1" >>codes.h
+	printf 'namespace code_%d {\ntypedef seam::mutex nlock_mutex_t;\nvoid nl_mutex_count_overtaking(nlock_mutex_t *);\n#include "%s"\n#include "%s"\n}\n' \
+		"$codes" "$srcdir/lib/cohort.c" "$1" >>codes.h
 }
 
 # write_codes: the true mutex.c, and one for each line of the table.

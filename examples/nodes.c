@@ -2,7 +2,7 @@
  *
  * nodes.c - a lock on each NUMA node: its memory there, and its waiters in the kernel's table there
  *
- * It runs on one node too, where there is nothing to gain. Without libnuma, or futex2 with NUMA, it says so.
+ * It runs on one node too, where there is nothing to gain. Without futex2 with NUMA it says so.
  */
 #include <errno.h>
 #include <nlock.h>

@@ -593,7 +593,7 @@ enum nlock_type {
  * no place for objects that processes share.
  *   EINVAL   there is no such type; object is NULL; the node does not exist, has no memory, or is not allowed to this process
  *   ENOMEM   no memory
- *   ENOTSUP  built without libnuma, the kernel has no NUMA calls, or a filter forbids them
+ *   ENOTSUP  the kernel has no NUMA calls, or a filter forbids them
  * On anything but 0 *object is left alone. Takes a lock, and may make system calls: not in a signal handler. */
 NLOCK_API NLOCK_MUST_CHECK int nlock_alloc_onnode(enum nlock_type type, int node, void **object);
 

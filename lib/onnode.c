@@ -26,19 +26,17 @@
  *   after those of wait.c, and before those of the program, which may allocate in its own.
  *
  * Failure
- *   libnuma's own allocator is not used: where a filter forbids mbind it prints a line and hands out memory of any node. Nor are its
- *   sets of nodes, which end the program when there is no memory for them.
+ *   libnuma is not used, only the one call of the kernel that it would make for us. Its constructor reads /proc and /sys, allocates and
+ *   changes the memory policy for a moment, in every program that is linked with it, also in those that never come here. Its
+ *   allocator prints a line where a filter forbids mbind, and hands out memory of any node; its sets of nodes end the program when
+ *   there is no memory for them.
  */
+#include "futex2.h"
 #include "wait.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#ifdef HAVE_NUMA
-#include <numa.h>
-#include <numaif.h>
-#endif
 
 #define LINE      64
 #define CHUNK     65536
@@ -93,35 +91,19 @@ static __attribute__((constructor(102))) void hold_over_forks(void)
 
 /* ---------------------------------------------------------------- chunks */
 
-#ifdef HAVE_NUMA
+/* mbind(2) */
+#define BIND 2
+
 /* The node was allowed a moment ago: EINVAL means that this has changed, or that it has no memory. */
 static int bind_to_node(void *memory, int node)
 {
 	unsigned long mask[NL_NODES / (8 * sizeof(long))] = { 0 };
+	long rc;
 
 	mask[(size_t)node / (8 * sizeof(long))] = 1ul << (size_t)node % (8 * sizeof(long));
-	if (!mbind(memory, CHUNK, MPOL_BIND, mask, NL_NODES + 1, 0))
-		return 0;
-	return errno == ENOMEM || errno == EINVAL ? errno : ENOTSUP;
+	rc = nl_syscall(SYS_mbind, (uintptr_t)memory, CHUNK, BIND, (uintptr_t)mask, NL_NODES + 1, 0);
+	return rc == -ENOMEM || rc == -EINVAL || !rc ? (int)-rc : ENOTSUP;
 }
-
-static bool has_nodes(void)
-{
-	return numa_available() >= 0;
-}
-#else
-static int bind_to_node(void *memory, int node)
-{
-	(void)memory;
-	(void)node;
-	return ENOTSUP;
-}
-
-static bool has_nodes(void)
-{
-	return false;
-}
-#endif
 
 /* Nothing is written to the memory before it is bound: the first to write decides where it is. */
 static int add_chunk(int type, int node, struct chunk **added)
@@ -197,15 +179,11 @@ int nlock_alloc_onnode(enum nlock_type type, int node, void **object)
 
 	if ((int)type < 0 || (int)type >= TYPES || node < 0 || node >= NL_NODES || !object)
 		return EINVAL;
-	if (!has_nodes()) {
-		rc = ENOTSUP;
-	} else if (!nl_wait_allows((uint32_t)node)) {
-		rc = EINVAL;
-	} else {
-		nlock_mutex_lock(&guard);
-		rc = take_on_node((int)type, node, object);
-		nlock_mutex_unlock(&guard);
-	}
+	if (!nl_wait_allows((uint32_t)node))
+		return EINVAL;
+	nlock_mutex_lock(&guard);
+	rc = take_on_node((int)type, node, object);
+	nlock_mutex_unlock(&guard);
 	errno = saved;
 	return rc;
 }

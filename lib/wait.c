@@ -519,7 +519,7 @@ bool nl_wait_adopt(uint32_t *word, uint32_t *seen, uint32_t v)
 
 /* ---------------------------------------------------------------- init */
 
-/* Not by libnuma: this file is in the modules for LD_PRELOAD. In a container the call is often forbidden. */
+/* Not by libnuma, see onnode.c. In a container the call is often forbidden. */
 #define MEMS_ALLOWED 4
 
 bool nl_wait_allows(uint32_t node)

@@ -117,7 +117,7 @@ check 'no executable stack' awk '/GNU_STACK/ { seen = 1; if ($7 ~ /E/) bad = 1 }
 check 'no relocations in the text' sh -c "! grep -q TEXTREL '$work/dynamic'"
 check 'relocations are read-only' grep GNU_RELRO "$work/segments"
 check 'and made at start' grep -E 'BIND_NOW|Flags:.*NOW' "$work/dynamic"
-for module in "$libdir"/nlock/libnlock-preload*.so; do
+for module in "$so" "$libdir"/nlock/libnlock-preload*.so; do
 	[ -e "$module" ] || continue
 	"$READELF" -dW "$module" >"$work/module"
 	check "$(basename "$module") does not need libnuma" \

@@ -17,7 +17,6 @@
 #include <unistd.h>
 #ifdef HAVE_NUMA
 #include <numa.h>
-#include <numaif.h>
 #endif
 
 #define NODES 1024
@@ -29,11 +28,24 @@ static const size_t size_of[TYPES] = {
 	[NLOCK_TYPE_BARRIER] = sizeof(nlock_barrier_t), [NLOCK_TYPE_SEM] = sizeof(nlock_sem_t),
 };
 
-#ifdef HAVE_NUMA
+/* get_mempolicy(2) */
+#define NODE_OF_ADDRESS 3
+#define MEMS_ALLOWED    4
+
 static bool has_nodes(void)
 {
-	return numa_available() >= 0;
+	return !syscall(SYS_get_mempolicy, NULL, NULL, 0, NULL, 0);
 }
+
+static int node_of(void *p)
+{
+	int node = -1;
+
+	return syscall(SYS_get_mempolicy, &node, NULL, 0, p, NODE_OF_ADDRESS) ? -1 : node;
+}
+
+#ifdef HAVE_NUMA
+#define HAS_LIBNUMA true
 
 /* As libnuma has it. */
 static bool is_allowed(int node)
@@ -45,27 +57,17 @@ static bool is_allowed(int node)
 	return is;
 }
 
-static int node_of(void *p)
-{
-	int node = -1;
-
-	return get_mempolicy(&node, NULL, 0, p, MPOL_F_NODE | MPOL_F_ADDR) ? -1 : node;
-}
 #else
-static bool has_nodes(void)
-{
-	return false;
-}
+#define HAS_LIBNUMA false
 
+/* As the library itself has it: no second opinion. */
 static bool is_allowed(int node)
 {
-	return node == 0;
-}
+	unsigned long mask[NODES / (8 * sizeof(long))] = { 0 };
+	const int bits = 8 * sizeof(long);
 
-static int node_of(void *p)
-{
-	(void)p;
-	return -1;
+	return !syscall(SYS_get_mempolicy, NULL, mask, NODES + 1, NULL, MEMS_ALLOWED) &&
+	       mask[node / bits] >> node % bits & 1;
 }
 #endif
 
@@ -81,7 +83,14 @@ static int a_node(void)
 #define needs_nodes() \
 	do { \
 		if (!has_nodes()) \
-			cannot("libnuma is missing, or has nothing to say here"); \
+			cannot("the kernel has no NUMA calls, or forbids them"); \
+	} while (0)
+
+#define needs_libnuma() \
+	do { \
+		needs_nodes(); \
+		if (!HAS_LIBNUMA) \
+			cannot("built without libnuma, which is to be compared with"); \
 	} while (0)
 
 /* ---------------------------------------------------------------- memory */
@@ -168,7 +177,7 @@ TEST(memory_is_had_for_exactly_the_nodes_that_libnuma_allows)
 {
 	void *p;
 
-	needs_nodes();
+	needs_libnuma();
 	for (int node = 0; node < NODES; node++)
 		must(nlock_alloc_onnode(NLOCK_TYPE_SEM, node, &p) == (is_allowed(node) ? 0 : EINVAL), "node %d", node);
 }
@@ -276,7 +285,7 @@ TEST(lock_is_placed_on_exactly_the_nodes_that_libnuma_allows)
 {
 	nlock_mutex_t m;
 
-	needs_nodes();
+	needs_libnuma();
 	if (!(nlock_features() & NLOCK_HAS_NUMA))
 		cannot("no FUTEX2_NUMA");
 	for (int node = 0; node < NODES; node++)

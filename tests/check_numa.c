@@ -352,29 +352,62 @@ static void *waits_for_all(void *arg)
 	return (void *)(intptr_t)rc;
 }
 
-/* Long enough for the other to be waiting, most of the time; nothing depends on it. */
-static void linger(void)
-{
-	struct timespec ms = { 0, 300000 };
+/* An object as it stands while nobody waits. The first that is counted in it changes it. */
+struct image {
+	const uint32_t *object;
+	size_t words;
+	uint32_t was[64];
+};
 
-	nanosleep(&ms, NULL);
+static struct image image_of(const void *object, size_t size)
+{
+	struct image i = { .object = object, .words = size / sizeof(uint32_t) };
+
+	memcpy(i.was, object, size);
+	return i;
 }
+
+static bool has_changed(const struct image *i)
+{
+	for (size_t w = 0; w < i->words; w++) {
+		if (__atomic_load_n(&i->object[w], __ATOMIC_RELAXED) != i->was[w])
+			return true;
+	}
+	return false;
+}
+
+/* The other is counted. It is not asleep in a futex call, since it is refused. */
+static void see_it_wait(const struct image *i)
+{
+	const struct timespec moment = { 0, 100000 };
+
+	while (!has_changed(i))
+		nanosleep(&moment, NULL); /* between two looks; the harness ends what takes too long */
+}
+
+#define IMAGE(o) image_of(&(o), sizeof(o))
 
 static void hold_for_writing_while_the_other_comes(void)
 {
+	struct image held;
+
 	must_be(nlock_rwlock_wrlock(&all.rw), 0);
+	held = IMAGE(all.rw);
 	must(nlock_barrier_wait(&all.b) <= 0);
-	linger();
+	see_it_wait(&held);
 	must_be(nlock_rwlock_wrunlock(&all.rw), 0);
 }
 
-static void do_all_that_is_waited_for(void)
+static void do_all_that_is_waited_for(const struct image *quiet_cond, const struct image *quiet_sem)
 {
+	struct image held;
+
 	must_be(nlock_mutex_lock(&all.m), 0);
+	held = IMAGE(all.m);
 	must(nlock_barrier_wait(&all.b) <= 0);
-	linger();
+	see_it_wait(&held);
 	must_be(nlock_mutex_unlock(&all.m), 0);
-	linger();
+	see_it_wait(quiet_cond);
 	must_be(nlock_mutex_lock(&all.m), 0);
 	all.is_ready = true;
 	must_be(nlock_cond_signal(&all.c), 0);
@@ -382,20 +415,23 @@ static void do_all_that_is_waited_for(void)
 	hold_for_writing_while_the_other_comes();
 	must(nlock_barrier_wait(&all.b) <= 0);
 	hold_for_writing_while_the_other_comes();
-	linger();
+	see_it_wait(quiet_sem);
 	must_be(nlock_sem_post(&all.s), 0);
 }
 
 ROW_TEST(who_waits_gets_on_where_the_kernel_refuses_the_node)
 {
 	for (int round = 0; round < harness_rounds(20, 500); round++) {
+		struct image cond, sem;
 		pthread_t t;
 		void *bad;
 
 		memset(&all, 0, sizeof(all));
 		must(are_made(row->place | (row->is_shared ? NLOCK_SHARED : NLOCK_PRIVATE)));
+		cond = IMAGE(all.c);
+		sem = IMAGE(all.s);
 		must_be(pthread_create(&t, NULL, waits_for_all, NULL), 0);
-		do_all_that_is_waited_for();
+		do_all_that_is_waited_for(&cond, &sem);
 		must_be(pthread_join(t, &bad), 0);
 		must(!bad);
 	}

@@ -632,7 +632,7 @@ NLOCK_API int nlock_hash_slots(void);
 /* Asks for n slots for this process's private hash: n is rounded up to a power of two, at least 2 and at most the larger of 16 and 8 for
  * each CPU that the process may use. It stays so until it is asked for again; a forked child begins with the kernel's own choice.
  * If there are other threads the call may block for tens of milliseconds: not for a path that is in a hurry. NODE and FIRST do not
- * use the private hash. nlock makes this call nowhere else.
+ * use the private hash. nlock makes this call nowhere else, except before main for who sets NLOCK_HASH_SLOTS in the environment.
  *   EINVAL   n is 0
  *   EBUSY    the process uses the global hash for good
  *   ENOMEM   no memory
@@ -640,7 +640,8 @@ NLOCK_API int nlock_hash_slots(void);
 NLOCK_API NLOCK_MUST_CHECK int nlock_hash_set_slots(uint32_t n);
 
 /* Lets the waiters of this process queue in the kernel's global hash, from now on and for good: nothing undoes it, but a forked child or
- * a program that is executed begins anew. May block as nlock_hash_set_slots. nlock makes this call nowhere else.
+ * a program that is executed begins anew. May block as nlock_hash_set_slots. nlock makes this call nowhere else, except
+ * before main where the environment says NLOCK_HASH_SLOTS=global.
  *   EBUSY             it has been done already
  *   ENOMEM, ENOTSUP   as nlock_hash_set_slots */
 NLOCK_API NLOCK_MUST_CHECK int nlock_hash_use_global(void);

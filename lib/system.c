@@ -2,14 +2,15 @@
  *
  * system.c - what the library and the kernel say of themselves
  *
- * The private hash belongs to the process, not to any lock, so it is asked for here. Nothing but
- * nlock_hash_set_slots and nlock_hash_use_global changes anything. errno stays as it was.
+ * The private hash belongs to the process, not to any lock, so the calls for it are here; wait.c makes them, since it also reads
+ * what the environment asks for. Nothing but nlock_hash_set_slots and nlock_hash_use_global changes anything. errno stays as it
+ * was.
  */
-#include "futex2.h"
 #include "policy.h"
 #include "stats.h"
 #include "wait.h"
 
+#include <errno.h>
 #include <nlock.h>
 
 #ifdef NL_STATS
@@ -23,38 +24,21 @@ uint32_t nlock_version(void)
 	return NLOCK_VERSION;
 }
 
-/* Kernels before 6.16 do not know the request, and 6.16 has it switched off: -EINVAL. */
 int nlock_hash_slots(void)
 {
-	return (int)nl_syscall(SYS_prctl, NL_PR_FUTEX_HASH, NL_PR_FUTEX_HASH_GET_SLOTS, 0, 0, 0, 0);
+	return nl_wait_slots();
 }
 
-/* EBUSY: the global hash, for good. Whatever the kernel says besides these means that there is no such hash here, or that we may not ask. */
-static int ask_for_slots(uint32_t slots)
-{
-	long rc = nl_syscall(SYS_prctl, NL_PR_FUTEX_HASH, NL_PR_FUTEX_HASH_SET_SLOTS, slots, 0, 0, 0);
-
-	return rc == -EBUSY || rc == -ENOMEM || !rc ? (int)-rc : ENOTSUP;
-}
-
-/* The kernel takes powers of two, and 0 for the global hash, which cannot be undone: not by this function. More slots than `most` are
- * memory for nothing. */
+/* 0 would be the global hash, which cannot be undone: not by this function. */
 int nlock_hash_set_slots(uint32_t n)
 {
-	const uint32_t most = nl_wait_cpus() > 2 ? 8 * nl_wait_cpus() : 16;
-	uint32_t slots = 2;
-
-	if (!n)
-		return EINVAL;
-	while (slots < n && slots < most)
-		slots *= 2;
-	return ask_for_slots(slots);
+	return n ? -nl_wait_set_slots(n) : EINVAL;
 }
 
 /* Under a name of its own, so that nobody comes here by a number that is 0 by mistake. */
 int nlock_hash_use_global(void)
 {
-	return ask_for_slots(0);
+	return -nl_wait_set_slots(0);
 }
 
 /* A thread sleeps on one object at a time, so no more of them have waiters than there are threads. With 8 slots for each, a call

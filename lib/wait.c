@@ -26,6 +26,12 @@
  *   again in a new PID namespace, or after all others have been used: the header says what to do then. A count of forks
  *   could not, but two copies of this library would not count alike.)
  *
+ * Hash
+ *   NLOCK_HASH_SLOTS is read here, and not at the first use: only before the second thread does the kernel answer at once, and this
+ *   file is in every program that uses a primitive, also in one that is linked statically. A process may hold several copies of
+ *   this library, as under `nlock run'. The second finds what the first was given, and leaves it: asking again would block.
+ *   "global" is for good, but it is the user's own word, cannot be meant otherwise, and ends with the process.
+ *
  * Cancellation
  *   A wait that can be cancelled is made with the thread asynchronously cancellable, as the C library makes its own: only so is there no
  *   moment between a test and the system call at which a cancellation goes unseen. Between the two switches of the type stands
@@ -492,14 +498,6 @@ static void end_fork_in_child(void)
 	nl_store64_rlx(&forks, 0);
 }
 
-/* Early, so that our handlers begin before those of the program, and are done before the program unlocks. Other libraries may be
- * earlier. */
-static __attribute__((constructor(101))) void watch_forks(void)
-{
-	nl_store_rlx(&process, (uint32_t)getpid());
-	pthread_atfork(begin_fork, end_fork_in_parent, end_fork_in_child);
-}
-
 uint32_t nl_wait_process(void)
 {
 	return this_process();
@@ -515,6 +513,72 @@ bool nl_wait_adopt(uint32_t *word, uint32_t *seen, uint32_t v)
 	uint32_t from = nl_load_rlx(&word[1]);
 
 	return from != this_process() && cas_pair(word, seen, from, v, this_process());
+}
+
+/* ---------------------------------------------------------------- the private hash */
+
+/* Kernels before 6.16 do not know the request, and 6.16 has it switched off: -EINVAL. */
+int nl_wait_slots(void)
+{
+	return (int)nl_syscall(SYS_prctl, NL_PR_FUTEX_HASH, NL_PR_FUTEX_HASH_GET_SLOTS, 0, 0, 0, 0);
+}
+
+/* -EBUSY: the global hash, for good. Whatever the kernel says besides these means that there is no such hash here, or that we may
+ * not ask. */
+static int ask_for_slots(uint32_t slots)
+{
+	long rc = nl_syscall(SYS_prctl, NL_PR_FUTEX_HASH, NL_PR_FUTEX_HASH_SET_SLOTS, slots, 0, 0, 0);
+
+	return rc == -EBUSY || rc == -ENOMEM || !rc ? (int)rc : -ENOTSUP;
+}
+
+/* What the kernel takes: a power of two. More slots than `most` are memory for nothing. */
+static uint32_t slots_for(uint32_t n)
+{
+	const uint32_t most = nl_wait_cpus() > 2 ? 8 * nl_wait_cpus() : 16;
+	uint32_t slots = 2;
+
+	while (slots < n && slots < most)
+		slots *= 2;
+	return slots;
+}
+
+int nl_wait_set_slots(uint32_t n)
+{
+	return ask_for_slots(n ? slots_for(n) : 0);
+}
+
+/* Digits, as nlock_hash_set_slots takes them. Anything else is 0 and says nothing, and so does 0. */
+static uint32_t slots_in(const char *text)
+{
+	uint64_t n = 0;
+
+	for (; *text >= '0' && *text <= '9' && n <= UINT32_MAX; text++)
+		n = n * 10 + (uint64_t)(*text - '0');
+	return *text || n > UINT32_MAX ? 0 : (uint32_t)n;
+}
+
+/* The environment is not read in set-uid programs. What the kernel cannot do, or not any more, is left alone. */
+static void size_hash(void)
+{
+	const char *text = secure_getenv("NLOCK_HASH_SLOTS");
+	uint32_t n = text ? slots_in(text) : 0;
+
+	if (text && !strcmp(text, "global"))
+		nl_wait_set_slots(0);
+	else if (n && nl_wait_slots() != (int)slots_for(n))
+		nl_wait_set_slots(n);
+}
+
+/* ---------------------------------------------------------------- the constructor */
+
+/* Early, so that our handlers begin before those of the program, and are done before the program unlocks. Other libraries may be
+ * earlier. */
+static __attribute__((constructor(101))) void start(void)
+{
+	nl_store_rlx(&process, (uint32_t)getpid());
+	pthread_atfork(begin_fork, end_fork_in_parent, end_fork_in_child);
+	size_hash();
 }
 
 /* ---------------------------------------------------------------- init */

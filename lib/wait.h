@@ -97,6 +97,12 @@ int nl_wait_place(uint32_t *word, nlock_attr_t attr);
 /* May this process have memory of the node, as far as can be known? Where it is forbidden to ask, of every one. */
 bool nl_wait_allows(uint32_t node);
 
+/* Slots of the private hash: 0 for none, or -errno where the kernel knows of none. */
+int nl_wait_slots(void);
+
+/* Asks for n slots, or as near as may be had; 0: for the global hash, for good. 0, -EBUSY, -ENOMEM, -ENOTSUP. */
+int nl_wait_set_slots(uint32_t n);
+
 /* Nanoseconds on the monotonic clock. */
 int64_t nl_now(void);
 

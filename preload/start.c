@@ -4,7 +4,7 @@
  *
  * Half of all programs call a lock function before our constructor has run. So everything here is found at first use, by whoever
  * comes: it takes no lock and comes out the same each time. The constructor only sees to it that this happens before main
- * at the latest, since a program may change its environment, and does what may be done once. The library's own first use is brought
+ * at the latest, since a program may change its environment. The library's own first use is brought
  * forward too: it reads the environment and opens a file, and might else come in a signal handler that posts, or in a sandbox.
  */
 #include "host.h"
@@ -98,20 +98,6 @@ int np_prefers(unsigned int host_kind)
 	return a & RW_IS_SET ? (int)(a >> RW_SHIFT) : NLOCK_RW_PREFER_READERS;
 }
 
-/* NLOCK_HASH_SLOTS: what the kernel cannot do, or not any more, is left alone. */
-static void size_hash(void)
-{
-	const char *text = secure_getenv("NLOCK_HASH_SLOTS");
-	char *end;
-	unsigned long n;
-
-	if (!text || *text < '0' || *text > '9')
-		return;
-	n = strtoul(text, &end, 10);
-	if (*end == '\0' && n <= UINT32_MAX && nlock_hash_set_slots((uint32_t)n) != 0)
-		return;
-}
-
 /* ---------------------------------------------------------------- who is this */
 
 uint32_t np_me(void)
@@ -140,5 +126,4 @@ static __attribute__((constructor)) void start(void)
 		return;
 	}
 	nlock_features();
-	size_hash();
 }

@@ -151,6 +151,21 @@ if [ -e "$libdir/libnlock.a" ]; then
 	cp "$libdir/libnlock.a" "$work/static"
 	check 'a program builds with the static library' build "$counter" "$work/linked" --static
 	check 'and runs by itself' "$work/linked"
+	cat >"$work/sized.c" <<'END'
+#include <nlock.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+int main(void)
+{
+	static nlock_mutex_t m;
+	return nlock_mutex_lock(&m) || printf("%d\n", prctl(78, 2, 0, 0, 0)) < 0 || nlock_mutex_unlock(&m);
+}
+END
+	check 'one that asks nothing about the hash builds' build "$work/sized.c" "$work/sized" --static
+	if [ "$("$work/sized")" = 0 ]; then
+		check 'and gets the slots that the environment asks for' \
+			sh -c "[ \"\$(NLOCK_HASH_SLOTS=8 '$work/sized')\" = 8 ]"
+	fi
 fi
 
 # ---------------------------------------------------------------- the drop-in, by recompiling

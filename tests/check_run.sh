@@ -192,7 +192,10 @@ hash_slots_reach_it()
 	"$nlock" info --json | grep -q '"hash_slots_1_thread": null' && { echo 'no private hash here'; return 77; }
 	sees NLOCK_HASH_SLOTS=16 --hash-slots 16 || return 1
 	run --hash-slots 4 "$nlock" info
-	says '^private hash, 2 threads +4$' out
+	says '^private hash, 2 threads +4$' out || return 1
+	sees NLOCK_HASH_SLOTS=global --hash-slots global || return 1
+	run --hash-slots global "$nlock" run --hash-slots 8 "$nlock" info
+	says '^private hash, 2 threads +8$' out
 }
 
 # ---------------------------------------------------------------- how it ends

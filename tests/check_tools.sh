@@ -120,7 +120,7 @@ write_error_is_noticed()
 # ---------------------------------------------------------------- info
 
 keys='version library_version kernel legacy default_bound backend futex_wait futex_requeue futex_waitv futex2_numa futex2_mpol statistics
-hash_slots_1_thread hash_slots_2_threads nodes nodes_allowed cpus_online cpus_allowed cpu_list cpus_effective cpu_quota'
+hash_slots_1_thread hash_slots_2_threads hash_slots_most hash_asked nodes nodes_allowed cpus_online cpus_allowed cpu_list cpus_effective cpu_quota'
 
 # Each member on a line of its own, in order, with a value that JSON knows.
 json_has_all_members()
@@ -152,6 +152,57 @@ legacy_is_reported()
 	prints '"legacy": true' info --json
 }
 
+# hash_is ASKED SLOTS-OF-ONE-THREAD WHAT-CAME-OF-IT: the first and the last are of the text, the slots of both forms.
+hash_is()
+{
+	NLOCK_HASH_SLOTS=$1
+	export NLOCK_HASH_SLOTS
+	prints "^NLOCK_HASH_SLOTS +'$1': $3\$" info || { grep NLOCK_HASH "$work/out"; return 1; }
+	grep -Eq "^private hash, 1 thread +$2(:.*)?\$" "$work/out" || { grep '^private' "$work/out"; return 1; }
+	prints "\"hash_slots_1_thread\": $2,\$" info --json && grep -Eq "^  \"hash_asked\": \"'$1': $3\",\$" "$work/out"
+}
+
+# More than there may be are as many as there may be.
+hash_is_clamped()
+{
+	most=$(sed -n 's/^private hash, most *//p' "$work/info")
+	[ "$most" -ge 16 ] && hash_is 4294967295 "$most" "there are $most"
+}
+
+hash_is_global()
+{
+	hash_is global 0 'the global hash, for good' || return 1
+	prints '^private hash, 2 threads +0: .*for good$' info && prints '^private hash, most +[1-9]' info
+}
+
+# What it was: not there, or nothing that the library knows.
+hash_without_asking()
+{
+	for bad in '' 0 x 8x 08x -8 ' 8' 4294967296 99999999999999999999 GLOBAL; do
+		hash_is "$bad" 0 'says nothing, or nothing that can be had' || return 1
+	done
+	unset NLOCK_HASH_SLOTS
+	prints '^NLOCK_HASH_SLOTS +not set$' info && prints '"hash_asked": null' info --json
+}
+
+hash()
+{
+	grep -Eq '^private hash, most +[1-9]' "$work/info" || { test_that 'the private hash' no_hash; return; }
+	for n in 2 8 16; do
+		test_that "NLOCK_HASH_SLOTS=$n is heard" hash_is "$n" "$n" "there are $n"
+	done
+	test_that 'a number between is rounded up' hash_is 3 4 'there are 4'
+	test_that 'too many are as many as may be' hash_is_clamped
+	test_that 'global is for good' hash_is_global
+	test_that 'anything else says nothing' hash_without_asking
+}
+
+no_hash()
+{
+	echo 'no private hash here'
+	return 77
+}
+
 one_cpu_is_one_cpu()
 {
 	run info
@@ -177,12 +228,13 @@ info()
 	test_that 'info ends well' prints '^nlock ' info
 	cp "$work/out" "$work/info"
 	for label in nlock library kernel 'NLOCK_FUTEX=legacy' 'default bound' 'sleeps and wakes by' 'futex_wait, futex_wake' futex_requeue \
-		futex_waitv FUTEX2_NUMA FUTEX2_MPOL statistics 'private hash, 1 thread' 'private hash, 2 threads' 'node list' \
+		futex_waitv FUTEX2_NUMA FUTEX2_MPOL statistics 'private hash, 1 thread' 'private hash, 2 threads' 'private hash, most' NLOCK_HASH_SLOTS 'node list' \
 		'node list, allowed' 'CPUs online' 'CPUs allowed' 'CPU list' 'effective CPUs' 'cgroup CPU quota'; do
 		test_that "info says: $label" grep -Eq "^$label +[^ ]" "$work/info"
 	done
 	test_that 'info --json is one object with all members' json_has_all_members
 	test_that 'the environment can forbid futex2, and info says so' legacy_is_reported
+	hash
 	test_that 'with one CPU it says so, and nothing spins for ever' one_cpu_is_one_cpu
 }
 

@@ -168,7 +168,8 @@ static void *slots_of_two(void *slots)
 	return NULL;
 }
 
-static void put_slots(const char *label, const char *key, int slots)
+/* `none` is what 0 means. */
+static void put_slots(const char *label, const char *key, int slots, const char *none)
 {
 	char json[16];
 
@@ -176,23 +177,63 @@ static void put_slots(const char *label, const char *key, int slots)
 	if (slots < 0)
 		put(label, key, "null", "none: %s", strerror(-slots));
 	else if (slots == 0)
-		put(label, key, json, "0: the global hash is used");
+		put(label, key, json, "0: %s", none);
 	else
 		put(label, key, json, "%d", slots);
+}
+
+/* Nothing comes between the start and this but what the environment asked for. */
+static void put_asked(int slots, bool is_global)
+{
+	const char *text = secure_getenv("NLOCK_HASH_SLOTS");
+
+	if (!text)
+		put("NLOCK_HASH_SLOTS", "hash_asked", "null", "not set");
+	else if (slots < 0)
+		put("NLOCK_HASH_SLOTS", "hash_asked", NULL, "'%.40s': there is no private hash here", text);
+	else if (slots > 0)
+		put("NLOCK_HASH_SLOTS", "hash_asked", NULL, "'%.40s': there are %d", text, slots);
+	else if (is_global)
+		put("NLOCK_HASH_SLOTS", "hash_asked", NULL, "'%.40s': the global hash, for good", text);
+	else
+		put("NLOCK_HASH_SLOTS", "hash_asked", NULL, "'%.40s': says nothing, or nothing that can be had", text);
+}
+
+static void put_most(void)
+{
+	int slots, rc = try_slots(UINT32_MAX, &slots);
+
+	if (rc)
+		put("private hash, most", "hash_slots_most", "null", "none: %s", strerror(rc));
+	else
+		put_slots("private hash, most", "hash_slots_most", slots, "");
+}
+
+/* With no slots while there are two threads. To ask would change something only where there is nothing to change. */
+static bool is_for_good(void)
+{
+	return nlock_hash_set_slots(2) == EBUSY;
 }
 
 static void put_hash(void)
 {
 	pthread_t second;
-	int slots = nlock_hash_slots();
+	int slots = nlock_hash_slots(), alone = slots;
+	bool is_global;
 
-	put_slots("private hash, 1 thread", "hash_slots_1_thread", slots);
+	put_slots("private hash, 1 thread", "hash_slots_1_thread", slots, "the global hash is used");
 	if (pthread_create(&second, NULL, slots_of_two, &slots)) {
 		put("private hash, 2 threads", "hash_slots_2_threads", "null", "unknown: no second thread");
+		put_most();
+		put_asked(alone, false);
 		return;
 	}
 	pthread_join(second, NULL);
-	put_slots("private hash, 2 threads", "hash_slots_2_threads", slots);
+	is_global = slots == 0 && is_for_good();
+	put_slots("private hash, 2 threads", "hash_slots_2_threads", slots,
+		  is_global ? "the global hash is used, for good" : "it is switched off in this kernel");
+	put_most();
+	put_asked(alone, is_global);
 }
 
 /* ---------------------------------------------------------------- nodes, CPUs */

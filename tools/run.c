@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -404,19 +405,41 @@ static int set_rwlock(const char *value)
 	return put_in_environment("NLOCK_RWLOCK", value) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Tried here: the hash of this process goes when it becomes the program, which then asks for the same. */
+/* A child of fork begins with no hash, as a program that is executed does. */
+int try_slots(uint32_t n, int *slots)
+{
+	int *answer = mmap(NULL, 2 * sizeof(*answer), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), rc;
+	pid_t child;
+
+	if (answer == MAP_FAILED)
+		return errno;
+	answer[0] = ECHILD;
+	child = fork();
+	if (!child) {
+		answer[0] = n ? nlock_hash_set_slots(n) : nlock_hash_use_global();
+		answer[1] = nlock_hash_slots();
+		_exit(0);
+	}
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	rc = child > 0 ? answer[0] : EAGAIN;
+	*slots = answer[1];
+	munmap(answer, 2 * sizeof(*answer));
+	return rc;
+}
+
+/* Tried before the program asks for the same. */
 static int set_slots(const char *value)
 {
-	long n;
+	long n = 0;
 	int rc, got;
 
-	if (!parse_number(value, 1, 1L << 30, &n))
-		return usage_error("--hash-slots: '%s' is not a number of slots", value);
-	rc = nlock_hash_set_slots((uint32_t)n);
+	if (strcmp(value, "global") && !parse_number(value, 1, 1L << 30, &n))
+		return usage_error("--hash-slots: '%s' is neither a number of slots nor global", value);
+	rc = try_slots((uint32_t)n, &got);
 	if (rc)
 		return usage_error("--hash-slots: %s",
 				   rc == ENOTSUP ? "no private hash can be had here" : strerror(rc));
-	got = nlock_hash_slots();
 	if (got != n)
 		return usage_error("--hash-slots: with %ld there would be %d; say so", n, got);
 	return put_in_environment("NLOCK_HASH_SLOTS", value) ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -446,7 +469,7 @@ static const char help[] =
 	"\n"
 	"  --policy P       hand-off of all its locks: fifo, barging, bounded or bounded=K, K from 0 to 65535\n"
 	"  --rwlock P       preference of its read-write locks of the default kind: readers, writers or phase-fair\n"
-	"  --hash-slots N   slots of the process's private futex hash: a power of two\n"
+	"  --hash-slots N   slots of the process's private futex hash: a power of two, or global for none\n"
 	"  --shared         locks shared between processes, too; all of these must be run so\n"
 	"  --legacy         use the classic futex call only\n"
 	"  --stats[=FILE]   say at exit what was locked, waited for and contended; on standard error, or in FILE\n"

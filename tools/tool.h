@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define EXIT_USAGE 2
 
@@ -19,6 +20,10 @@ int bench_main(int argc, char **argv);
 
 /* "nlock: ..." on standard error. Returns EXIT_USAGE. */
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What a process of one thread gets that asks for n slots of its own futex hash, or with 0 for the global one: another process is
+ * asked, so this one keeps what it has. 0 or an errno value. */
+int try_slots(uint32_t n, int *slots);
 
 /* Long options, spelled out in full: --name, --name VALUE or --name=VALUE. */
 struct option_spec {

@@ -267,11 +267,31 @@ static int allocates(void *arg)
 	return 0;
 }
 
+#define FULL 16 /* chunks */
+
+/* From now on whoever allocates looks through chunks that are full, with the lock held: so it is held most of the time, and at nearly
+ * every fork. Only the oldest has room. A slot that does not follow the one before is the first of the next chunk. */
+static void make_the_search_long(void)
+{
+	static char *had[FULL * PER_CHUNK];
+	int n = 0, a_chunk = 0;
+
+	do {
+		must_be(nlock_alloc_onnode(NLOCK_TYPE_MUTEX, a_node(), (void **)&had[n]), 0);
+		if (!a_chunk && n && had[n] != had[n - 1] + 64)
+			a_chunk = n;
+		n++;
+	} while (!a_chunk || n < FULL * a_chunk);
+	for (int i = 0; i < WORKERS * HELD + 3; i++)
+		must_be(nlock_free_onnode(had[i]), 0);
+}
+
 TEST(child_of_a_fork_may_allocate_whatever_other_threads_were_doing)
 {
 	pthread_t t[WORKERS];
 
 	needs_nodes();
+	make_the_search_long();
 	set_to_work(t);
 	for (int i = 0; i < harness_rounds(50, 2000); i++)
 		must_be(harness_child(allocates, NULL), 0);

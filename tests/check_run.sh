@@ -83,6 +83,8 @@ refusals()
 	test_that 'a value for a flag is an error, in --shared' is_refused --shared=1
 	test_that '--stats with an empty name is an error' is_refused --stats=
 	test_that '--stats with a file that cannot be written is an error' is_refused --stats="$work/none/file"
+	test_that '--stats with a pipe is an error' a_pipe_is_refused --stats
+	test_that 'a module that is a pipe is an error' a_pipe_is_refused --preload
 	test_that 'a module that is not there is an error' is_refused --preload "$work/none.so"
 	test_that 'a module that is no library is an error' is_refused --preload "$src/tests/check_run.sh"
 	test_that 'a module that is a program is an error' is_refused --preload "$(command -v sh)"
@@ -106,6 +108,13 @@ bad_path_is_refused()
 {
 	mkdir -p "$work/a${1}b" && cp "$modules/libnlock-preload.so" "$work/a${1}b/" || return 1
 	is_refused --preload "$work/a${1}b/libnlock-preload.so" && says 'cannot preload a file whose path' err
+}
+
+# Nobody reads it, or writes to it: opened as a file would be, it would be waited for.
+a_pipe_is_refused()
+{
+	[ -p "$work/pipe" ] || mkfifo "$work/pipe" || return 77
+	is_refused "$1=$work/pipe"
 }
 
 help_text()
@@ -225,10 +234,17 @@ how_it_ends()
 	test_that 'a program that is not there is 127' complains_and_ends_with 127 -- no-such-program-anywhere
 	test_that 'a path that is not there is 127' complains_and_ends_with 127 -- "$work/none"
 	test_that 'a file that is no program is 126' complains_and_ends_with 126 -- "$src/man/nlock.1"
+	test_that 'a pipe is 126' a_pipe_is_no_program
 	test_that 'a directory is 126' complains_and_ends_with 126 -- "$work"
 	test_that 'a static program is run, with a line that says so' a_static_one_is_run
 	test_that 'a set-user-ID program is run, with a line that says so' a_secure_one_is_run
 	test_that 'a set-user-ID program that is linked with the module finds no NLOCK_STATS' a_secure_one_says_nothing
+}
+
+a_pipe_is_no_program()
+{
+	[ -p "$work/program" ] || mkfifo "$work/program" || return 77
+	complains_and_ends_with 126 -- "$work/program"
 }
 
 # The shell may say so, too.

@@ -64,7 +64,7 @@ struct image {
 
 static bool open_image(const char *path, struct image *file)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* it may be a pipe that nobody writes to */
 	void *bytes = MAP_FAILED;
 
 	if (fd < 0)
@@ -445,17 +445,21 @@ static int set_slots(const char *value)
 	return put_in_environment("NLOCK_HASH_SLOTS", value) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Each process of the program appends its report. The whole path, since it may have gone elsewhere by then. */
+/* Each process of the program appends its report. The whole path, since it may have gone elsewhere by then. A pipe would be at its
+ * end, for its reader, before the first report came. */
 static int set_stats(const char *file)
 {
 	char path[PATH_MAX];
+	struct stat st;
 	int fd;
 
 	if (!file)
 		return put_in_environment("NLOCK_STATS", "-") ? EXIT_SUCCESS : EXIT_FAILURE;
 	if (!*file)
 		return usage_error("--stats: which file?");
-	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (!stat(file, &st) && S_ISFIFO(st.st_mode))
+		return usage_error("--stats: %s: a pipe is no file that processes can append to", file);
+	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
 	if (fd < 0 || !realpath(file, path))
 		return usage_error("--stats: %s: %s", file, strerror(errno));
 	close(fd);

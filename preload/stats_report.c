@@ -32,8 +32,8 @@
 static struct {
 	bool is_wanted;
 	char file[PATH_MAX];  /* empty: standard error */
-	int err_fd;           /* else: a second number of standard error */
-	struct stat err;      /* and what it was at first */
+	int fd;               /* the file, or a second number of standard error; -1: it could not be opened */
+	struct stat output;   /* and what it was at first */
 	nlock_stats_t before; /* the library's counts when this process began */
 } self;
 
@@ -268,19 +268,31 @@ static void put_report(struct text *t)
 	put_top(t);
 }
 
-static bool is_first_stderr(int fd)
+static bool is_still_it(int fd)
 {
 	struct stat st;
 
-	return !fstat(fd, &st) && st.st_dev == self.err.st_dev && st.st_ino == self.err.st_ino;
+	return !fstat(fd, &st) && st.st_dev == self.output.st_dev && st.st_ino == self.output.st_ino;
+}
+
+/* A pipe that nobody reads is not waited for. */
+static int open_file(void)
+{
+	int fd = open(self.file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, O_APPEND);
+	return fd;
 }
 
 /* The program may have closed every descriptor, and the numbers may by now belong to something that wants no report. */
-static int open_output(void)
+static int find_output(void)
 {
+	if (is_still_it(self.fd))
+		return self.fd;
 	if (self.file[0])
-		return open(self.file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-	return is_first_stderr(self.err_fd) ? self.err_fd : is_first_stderr(STDERR_FILENO) ? STDERR_FILENO : -1;
+		return open_file();
+	return is_still_it(STDERR_FILENO) ? STDERR_FILENO : -1;
 }
 
 static void write_all(int fd, const char *from, size_t n)
@@ -326,7 +338,7 @@ static void report(void)
 	self.is_wanted = false;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	put_report(&t);
-	fd = t.used ? open_output() : -1;
+	fd = t.used ? find_output() : -1;
 	if (fd >= 0)
 		write_quietly(fd, bytes, t.used);
 	pthread_setcancelstate(state, &state);
@@ -342,13 +354,24 @@ static void begin_child(void)
 		memset(&stat_table, 0, sizeof(stat_table));
 }
 
-/* Many programs close it as the last thing they do, to see whether all could be written. */
-static bool keep_stderr(void)
+/* Out of the program's way, and not handed on to others. -1: there is no room. */
+static int second_number(int fd)
 {
-	self.err_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, HIGH_FD);
-	if (self.err_fd < 0)
-		self.err_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-	return self.err_fd >= 0 && !fstat(self.err_fd, &self.err);
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+
+	return high >= 0 ? high : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* The file is opened now, since a program may give up the right to open it, or the directory that it is in. Standard error is kept,
+ * since many programs close it as the last thing they do, to see whether all could be written. */
+static bool keep_output(void)
+{
+	int fd = self.file[0] ? open_file() : STDERR_FILENO;
+
+	self.fd = second_number(fd);
+	if (self.file[0] && fd >= 0)
+		close(fd);
+	return self.fd >= 0 && !fstat(self.fd, &self.output);
 }
 
 static void begin(void) __attribute__((constructor));
@@ -362,7 +385,7 @@ static void begin(void)
 		return;
 	if (strcmp(file, "-"))
 		memcpy(self.file, file, n + 1);
-	else if (!keep_stderr())
+	if (!keep_output() && !self.file[0])
 		return;
 	self.is_wanted = true;
 	pthread_atfork(NULL, NULL, begin_child);

@@ -538,6 +538,25 @@ replaced_standard_error_gets_nothing()
 	[ ! -s "$work/other" ] || { echo 'the report is in a file of the program'; return 1; }
 }
 
+# The directory is empty and nobody may write there, so only what was opened before can be written.
+a_new_root_does_not_matter()
+{
+	mkdir -p "$work/empty"
+	run --stats="$work/report" "$probe" leaving "$work/empty"
+	[ "$code" -ne 3 ] || ! grep -q 'chroot.*not permitted' "$work/err" || { echo 'may not change the root'; return 77; }
+	is_code 0 && is_quiet || return 1
+	[ "$(reports report)" = 'run_probe: 1' ] || { echo 'the report is missing'; return 1; }
+	[ -z "$(ls -A "$work/empty")" ] || { echo 'something was made there'; return 1; }
+}
+
+# By the variable alone; the command would refuse it.
+a_pipe_is_not_waited_for()
+{
+	[ -p "$work/pipe" ] || mkfifo "$work/pipe" || return 77
+	run --preload "$modules/libnlock-preload-stats.so" env "NLOCK_STATS=$work/pipe" "$probe" closing
+	is_code 0 && is_quiet
+}
+
 exit_status_is_its_own()
 {
 	for stats in --stats "--stats=$work/report"; do
@@ -599,6 +618,8 @@ statistics()
 	test_that 'every program that is started reports, into one file, which is new' all_programs_report
 	test_that 'a program that closes standard error reports there all the same' closed_standard_error_is_reached
 	test_that 'a file that took the number of standard error gets no report' replaced_standard_error_gets_nothing
+	test_that 'a program that changes its root reports to the file that it had' a_new_root_does_not_matter
+	test_that 'a pipe that nobody reads is not waited for' a_pipe_is_not_waited_for
 	test_that 'the report does not change how the program ends' exit_status_is_its_own
 	test_that 'objects for which there is no room are counted together' a_full_table_says_so
 	test_that 'the report comes while other threads go on' ends_while_others_go_on

@@ -9,6 +9,7 @@
  *	run_probe going-on	ends while three threads lock and unlock
  *	run_probe closing	locks once and closes standard error
  *	run_probe replacing F	locks once and has the file F in place of standard error and of all that is open
+ *	run_probe leaving D	locks once and makes the directory D its root, where there is nothing
  *	run_probe secure	ends with 0 if the kernel has it run with more rights than its caller, else with 1
  *
  * It knows nothing of nlock. Its locks are static and have names, which the statistics must find.
@@ -300,6 +301,14 @@ static int secure(void)
 	return getauxval(AT_SECURE) ? 0 : 1;
 }
 
+static int leaving(const char *directory)
+{
+	MUST(pthread_mutex_lock(&hot_lock));
+	MUST(chroot(directory));
+	MUST(chdir("/"));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -314,7 +323,11 @@ int main(int argc, char **argv)
 	}
 	if (argc == 3 && !strcmp(argv[1], "replacing"))
 		return replacing(argv[2]);
-	fputs("usage: run_probe count | hand-off | fork | many | going-on | closing | replacing FILE | secure\n",
+	if (argc == 3 && !strcmp(argv[1], "leaving"))
+		return leaving(argv[2]);
+	fputs("usage: run_probe count | hand-off | fork | many | going-on | closing | replacing FILE | leaving "
+	      "DIRECTORY | "
+	      "secure\n",
 	      stderr);
 	return 2;
 }

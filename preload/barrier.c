@@ -19,7 +19,7 @@ static inline nlock_barrier_t *overlay(pthread_barrier_t *b)
 /* What has been marked tells that we are active. */
 static inline bool is_ours(pthread_barrier_t *b)
 {
-	return overlay(b)->tag == NP_BARRIER_OURS;
+	return NP_IS_ALIGNED(b, nlock_barrier_t) && overlay(b)->tag == NP_BARRIER_OURS;
 }
 
 static bool is_shared(const pthread_barrierattr_t *attr)
@@ -35,7 +35,7 @@ NP_EXPORT int DOOR(pthread_, barrier_init)(pthread_barrier_t *b, const pthread_b
 {
 	int rc = host(pthread_barrier_init)(b, attr, count);
 
-	if (rc)
+	if (rc || !NP_IS_ALIGNED(b, nlock_barrier_t))
 		return rc;
 	overlay(b)->tag = 0;
 	if (!np_is_active() || (is_shared(attr) && !np_takes_shared()))

@@ -26,6 +26,9 @@
 	_Static_assert(sizeof(ours) <= sizeof(theirs) && _Alignof(ours) <= _Alignof(theirs), "it must fit")
 #define NP_AT(ours, field, offset) _Static_assert(offsetof(ours, field) == (offset), "the C library's place for it")
 
+/* Where the C library's object needs less alignment than ours, one in a packed structure is the C library's for ever. */
+#define NP_IS_ALIGNED(object, ours) ((uintptr_t)(object) % _Alignof(ours) == 0)
+
 /* ---------------------------------------------------------------- mutex */
 
 struct np_mutex {

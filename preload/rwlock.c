@@ -80,7 +80,8 @@ static __attribute__((noinline, cold)) bool claim(pthread_rwlock_t *rw)
 /* What has been marked tells that we are active. */
 static inline bool is_ours(pthread_rwlock_t *rw)
 {
-	return __builtin_expect((flags_of(overlay(rw)) & NP_RW_OURS) != 0, 1) || claim(rw);
+	return NP_IS_ALIGNED(rw, struct np_rwlock) &&
+	       (__builtin_expect((flags_of(overlay(rw)) & NP_RW_OURS) != 0, 1) || claim(rw));
 }
 
 /* ---------------------------------------------------------------- the writer */
@@ -137,9 +138,11 @@ NP_EXPORT int DOOR(pthread_, rwlock_init)(pthread_rwlock_t *rw, const pthread_rw
 		rc = host(pthread_rwlock_init)(rw, attr);
 	else
 		memset(rw, 0, sizeof(*rw));
-	is_shared = is_host_shared(rw);
-	if (rc || !np_is_active() || (is_shared && !np_takes_shared()))
+	if (rc || !NP_IS_ALIGNED(rw, struct np_rwlock))
 		return rc;
+	is_shared = is_host_shared(rw);
+	if (!np_is_active() || (is_shared && !np_takes_shared()))
+		return 0;
 	o->writer = 0;
 	rc = nlock_rwlock_init(&o->lock, np_prefers(o->flags & NP_RW_KIND), is_shared ? NLOCK_SHARED : NLOCK_PRIVATE);
 	if (rc == 0)

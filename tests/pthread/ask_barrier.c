@@ -56,6 +56,17 @@ static void alone(const void *pshared)
 	ANSWER(pthread_barrier_destroy(b));
 }
 
+/* As in a packed structure. */
+static void packed(const void *unused)
+{
+	pthread_barrier_t *b = (void *)((char *)pt_shared(sizeof(*b) + 4) + 4);
+
+	(void)unused;
+	ANSWER(pthread_barrier_init(b, NULL, 1));
+	ANSWER(pthread_barrier_wait(b));
+	ANSWER(pthread_barrier_destroy(b));
+}
+
 /* Who is the serial one is open; that there is one is not. */
 static void meet(const void *pshared)
 {
@@ -162,6 +173,7 @@ void ask_barrier(void)
 {
 	static const int own = 0, all = 1;
 
+	pt_case("barrier", "aligned to four bytes only", packed, NULL);
 	pt_case("barrier", "attributes and their values", attributes, NULL);
 	pt_case("barrier", "counts: 0, 0 shared, 1, INT_MAX - 1, one more, one more, all ones", counts, NULL);
 	pt_case("barrier", "for one: three rounds", alone, &own);

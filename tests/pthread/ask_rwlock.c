@@ -476,12 +476,32 @@ static void attributes(const void *unused)
 	ANSWER(pthread_rwlockattr_destroy(&a));
 }
 
+/* As in a packed structure, initialised by a call and by the static initialiser. */
+static void packed(const void *unused)
+{
+	pthread_rwlock_t *l = (void *)((char *)pt_shared(sizeof(*l) + 4) + 4);
+
+	(void)unused;
+	ANSWER(pthread_rwlock_init(l, NULL));
+	for (int i = 0; i < 2; i++) {
+		ANSWER(pthread_rwlock_wrlock(l));
+		ANSWER(pthread_rwlock_wrlock(l));
+		ANSWER(pthread_rwlock_unlock(l));
+		ANSWER(pthread_rwlock_tryrdlock(l));
+		ANSWER(pthread_rwlock_trywrlock(l));
+		ANSWER(pthread_rwlock_unlock(l));
+		memset(l, 0, sizeof(*l));
+	}
+	ANSWER(pthread_rwlock_destroy(l));
+}
+
 void ask_rwlock(void);
 void ask_rwlock(void)
 {
 	char subject[80] = "rwlock, ";
 
 	pt_case("rwlock", "attributes and their values", attributes, NULL);
+	pt_case("rwlock", "aligned to four bytes only", packed, NULL);
 	for (int k = 0; k < COUNT(kinds); k++) {
 		strcpy(subject + 8, kinds[k].name);
 		for (int i = 0; i < COUNT(cases); i++)

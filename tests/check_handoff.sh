@@ -14,64 +14,6 @@ trap 'rm -rf "$work"' EXIT
 . "$(dirname "$0")/tally.sh" || exit 1
 . "$(dirname "$0")/program.sh" || exit 1
 
-# begin NAME: from here on it is asked.
-begin() {
-	program=$dir/$1
-	[ -x "$program" ] || { echo "no program at $program"; exit 1; }
-}
-
-# may_lack: what this kernel cannot do is told by 77 and a line, and is no failure.
-may_lack() {
-	[ "$code" -eq 77 ] || return 0
-	cat "$work/err"
-	[ "$(wc -l <"$work/err")" -eq 1 ] || return 1
-	exit 77
-}
-
-# gives PATTERN ARGUMENT...: like prints, on a kernel that can.
-gives() {
-	pattern=$1
-	shift
-	run "$@"
-	may_lack
-	is_code 0 || return 1
-	[ ! -s "$work/err" ] || { echo "complained: $(cat "$work/err")"; return 1; }
-	has "$pattern"
-}
-
-# every_option_is_in_the_help LETTERS: each after a blank and a hyphen.
-every_option_is_in_the_help() {
-	prints "^Usage: $(basename "$program")" --help || return 1
-	for letter in $1; do
-		grep -Eq -- "(^| )-${letter}[[, ]" "$work/out" || { echo "-$letter is not"; return 1; }
-	done
-	has '^Exit code: '
-}
-
-write_error_is_noticed() {
-	timeout 300 "$program" --help >/dev/full 2>"$work/err"
-	code=$?
-	is_code 1 || return 1
-	grep -q ': cannot write' "$work/err" || { cat "$work/err"; return 1; }
-}
-
-# common OPTIONS WITH-ARGUMENT: what is true of each program.
-common() {
-	who=$(basename "$program")
-	test_that "$who: every option is in its help" every_option_is_in_the_help "$1"
-	test_that "$who: version is told" prints "^$who, with nlock [0-9]+\\.[0-9]+\\.[0-9]+\$" --version
-	test_that "$who: an error in writing is noticed" write_error_is_noticed
-	for option in $2; do
-		test_that "$who: -$option without an argument is an error" is_refused "-$option"
-		test_that "$who: -$option x is an error" is_refused "-$option" x
-	done
-	test_that "$who: an unknown option is an error" is_refused -Z
-	test_that "$who: an unknown long option is an error" is_refused --fast
-	test_that "$who: an abbreviated option is an error" is_refused --hel
-	test_that "$who: a value for --help is an error" is_refused --help=yes
-	test_that "$who: an argument is an error" is_refused 3
-}
-
 # ---------------------------------------------------------------- futex_numa
 
 only_known_lines() {
@@ -326,7 +268,7 @@ starve_has_rows() {
 
 starve() {
 	begin starve
-	common 'c x r i t L A' 'c x r i t L A'
+	common 'c x r i t L A f' 'c x r i t L A f'
 	for bad in 0 1025 -1 ''; do
 		test_that "starve: -c '$bad' is an error" is_refused -c "$bad"
 	done
@@ -342,6 +284,9 @@ starve() {
 	done
 	test_that 'starve: a list of locks' starve_has_rows t,f,h,c,p -x 100 -r 50 -c 5
 	test_that 'starve: one hog that sleeps' starve_has_rows t,c --skew=sleep -x 50
+	test_that 'starve: -f xml is an error' is_refused -f xml
+	test_that 'starve: tsv is in form' gives_tables 'starve 4' -f tsv -t 0.3 -i 2 -x 100 -L k,t,c,p
+	test_that 'starve: so it is of hogs that spin' gives_tables 'starve 1' --format tsv -t 0.3 -i 2 --skew spin -L h
 }
 
 futex_numa

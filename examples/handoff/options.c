@@ -30,7 +30,7 @@ static const char help_head[] =
 	"  -S SEED     of the random times (1)\n"
 	"  -H FILE     write the history of the last run, \"acquisition [ how often ]: task\"; -: to standard output\n"
 	"  -W          also take the time of each acquisition, and count overtakings (slows the loop a little)\n"
-	"  -f FORMAT   classic (default), tsv, json\n"
+	"  -f, --format FORMAT   classic (default), tsv, json\n"
 	"  -q          print the result rows and nothing else\n"
 	"  -T          self-test: break mutual exclusion on purpose, which must be found out\n"
 	"  --claims    try the claims E1 to E6 about fair and unfair hand-off on this machine (a minute)\n"
@@ -55,8 +55,7 @@ static const char help_tail[] =
 static void print_help(void)
 {
 	fputs(help_head, stdout);
-	for (const struct lock_kind *k = lock_kinds; k->letter; k++)
-		printf("  %c  %-13s %-8s %s\n", k->letter, k->name, k->policy, k->says);
+	kinds_help(NULL);
 	fputs(help_tail, stdout);
 }
 
@@ -66,24 +65,6 @@ __attribute__((noreturn)) static void print_and_exit(int option)
 		args_version();
 	print_help();
 	exit(args_finish(EXIT_DONE));
-}
-
-static void lock_list(struct config *cf, const char *list)
-{
-	cf->kind_count = 0;
-	for (;;) {
-		size_t length = strcspn(list, ",");
-		const struct lock_kind *kind = lock_kind_find(list, length);
-
-		if (!kind)
-			args_error("-L does not know the lock '%.*s'", (int)length, list);
-		if (cf->kind_count == KINDS_MAX)
-			args_error("-L wants at most %d locks", KINDS_MAX);
-		cf->kinds[cf->kind_count++] = kind;
-		if (!list[length])
-			return;
-		list += length + 1;
-	}
 }
 
 /* Each of the three knows some of the options and says whether this was one. */
@@ -138,7 +119,7 @@ static bool set_choice(struct options *o, int option, const char *arg)
 
 	switch (option) {
 	case 'L':
-		lock_list(&o->config, arg);
+		o->config.kind_count = kinds_from(arg, o->config.kinds, NULL);
 		return true;
 	case 'M':
 		o->config.processes = args_word('M', arg, modes) == 1;
@@ -209,17 +190,15 @@ static void defaults(struct options *o)
 	cf->patience = 3;
 	cf->place = PLACE_RR;
 	cf->seed = 1;
-	lock_list(cf, "k,t,f,h,c,p");
+	cf->kind_count = kinds_from("k,t,f,h,c,p", cf->kinds, NULL);
 }
 
 void options_parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ "claims", no_argument, NULL, 'C' },
-		{ "demo", no_argument, NULL, 'D' },
-		{ 0 },
+		{ "help", no_argument, NULL, 'h' },         { "version", no_argument, NULL, 'V' },
+		{ "format", required_argument, NULL, 'f' }, { "claims", no_argument, NULL, 'C' },
+		{ "demo", no_argument, NULL, 'D' },         { 0 },
 	};
 	char given[64] = "";
 	int c;

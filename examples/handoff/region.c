@@ -9,23 +9,8 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sys/mman.h>
 
 #include "random.h"
-
-/* Hands out pieces of one mapping. Used twice: without a base to learn the size, then for real. */
-struct arena {
-	char *base;
-	size_t used;
-};
-
-static void *carve(struct arena *a, size_t size)
-{
-	void *piece = a->base ? a->base + a->used : NULL;
-
-	a->used += (size + LINE - 1) / LINE * LINE;
-	return piece;
-}
 
 /* Without a lock nothing may be shared: each task then has a cell, and so a guard, of its own, and there is no
  * history. */
@@ -48,20 +33,17 @@ static struct ticket_slot *lay_out(struct arena *a, struct region *rg, const str
 
 	rg->cell_count = has_lock(kind) ? cf->locks : cf->tasks;
 	rg->room = has_lock(kind) ? HISTORY_MAX : 0;
-	rg->cells = carve(a, rg->cell_count * sizeof(struct cell));
-	rg->workers = carve(a, cf->tasks * sizeof(struct worker));
-	rg->tasks = carve(a, cf->tasks * sizeof(struct task));
-	rg->waits = carve(a, waits ? cf->tasks * sizeof(struct wait_hist) : 0);
-	rg->owners = carve(a, rg->room * sizeof *rg->owners);
-	rg->arrivals = carve(a, waits ? rg->room * sizeof *rg->arrivals : 0);
+	rg->cells = arena_carve(a, rg->cell_count * sizeof(struct cell));
+	rg->workers = arena_carve(a, cf->tasks * sizeof(struct worker));
+	rg->tasks = arena_carve(a, cf->tasks * sizeof(struct task));
+	rg->waits = arena_carve(a, waits ? cf->tasks * sizeof(struct wait_hist) : 0);
+	rg->owners = arena_carve(a, rg->room * sizeof *rg->owners);
+	rg->arrivals = arena_carve(a, waits ? rg->room * sizeof *rg->arrivals : 0);
 	if (!waits) {
 		rg->waits = NULL;
 		rg->arrivals = NULL;
 	}
-	if (!kind->has_slots)
-		return NULL;
-	return carve(a, (size_t)ticket_slots(tasks_of_cell(cf, rg->cell_count)) * rg->cell_count *
-				sizeof(struct ticket_slot));
+	return cells_carve_slots(a, rg->cell_count, kind, tasks_of_cell(cf, rg->cell_count));
 }
 
 static int make_cells(struct region *rg, struct ticket_slot *slots)
@@ -71,20 +53,10 @@ static int make_cells(struct region *rg, struct ticket_slot *slots)
 		.shared = cf->processes,
 		.tasks = tasks_of_cell(cf, rg->cell_count),
 		.patience_ns = (int64_t)(cf->patience * 1000),
+		.slots = slots,
 	};
 
-	for (unsigned i = 0; i < rg->cell_count; i++) {
-		int err;
-
-		setup.slots = slots ? slots + (size_t)i * ticket_slots(setup.tasks) : NULL;
-		err = rg->kind->init(&rg->cells[i].lock, rg->kind, &setup);
-		if (!err)
-			continue;
-		while (i--)
-			rg->kind->fini(&rg->cells[i].lock);
-		return -err;
-	}
-	return 0;
+	return -cells_init(rg->cells, rg->cell_count, rg->kind, &setup);
 }
 
 static void make_workers(struct region *rg, unsigned run)
@@ -104,22 +76,18 @@ static void make_workers(struct region *rg, unsigned run)
 
 int region_make(struct region **region, const struct config *config, const struct lock_kind *kind, unsigned run)
 {
-	int sharing = config->processes ? MAP_SHARED : MAP_PRIVATE;
-	struct arena arena = { NULL, 0 };
+	struct arena arena = { NULL, 0, 0 };
 	struct ticket_slot *slots;
 	struct region draft, *rg;
 	int err;
 
-	carve(&arena, sizeof *rg);
+	arena_carve(&arena, sizeof *rg);
 	lay_out(&arena, &draft, config, kind);
-	arena.base = mmap(NULL, arena.used, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (arena.base == MAP_FAILED)
+	if (!arena_map(&arena, config->processes))
 		return errno;
-	draft.size = arena.used;
-	arena.used = 0;
-	rg = carve(&arena, sizeof *rg);
+	rg = arena_carve(&arena, sizeof *rg);
 	slots = lay_out(&arena, rg, config, kind);
-	rg->size = draft.size;
+	rg->arena = arena;
 	rg->config = config;
 	rg->kind = kind;
 	rg->loops_r = (uint64_t)llround(config->r * (double)config->loops);
@@ -131,19 +99,19 @@ int region_make(struct region **region, const struct config *config, const struc
 		*region = rg;
 		if (!err)
 			return 0;
-		for (unsigned i = 0; i < rg->cell_count; i++)
-			kind->fini(&rg->cells[i].lock);
+		cells_fini(rg->cells, rg->cell_count, kind);
 	}
-	munmap(rg, draft.size);
+	arena_unmap(&arena);
 	return err;
 }
 
 void region_free(struct region *rg)
 {
-	for (unsigned i = 0; i < rg->cell_count; i++)
-		rg->kind->fini(&rg->cells[i].lock);
+	struct arena arena = rg->arena; /* the original goes with the rest */
+
+	cells_fini(rg->cells, rg->cell_count, rg->kind);
 	gate_fini(&rg->gate);
-	munmap(rg, rg->size);
+	arena_unmap(&arena);
 }
 
 /* ------------------------------------------------------------------ its tasks */

@@ -11,17 +11,8 @@
 #include <stdatomic.h>
 
 #include "bench.h"
-#include "guard.h"
+#include "cell.h"
 #include "tasks.h"
-
-#define LINE 128 /* two cache lines: CPUs fetch them in pairs */
-
-/* A lock and what it protects, each on its own lines. */
-struct cell {
-	_Alignas(LINE) struct lock lock;
-	_Alignas(LINE) struct guard guard;
-	_Alignas(LINE) _Atomic uint32_t arrivals; /* numbers given out to those who ask; only with config->waits */
-};
 
 /* One task's own. */
 struct worker {
@@ -39,7 +30,7 @@ struct worker {
 struct region {
 	const struct config *config;
 	const struct lock_kind *kind;
-	size_t size;
+	struct arena arena;        /* that it lies in */
 	uint64_t loops_r, loops_x; /* mean rounds of busy work */
 	struct gate gate;
 	struct task *tasks; /* the workers' */

@@ -14,17 +14,17 @@
 #include <string.h>
 
 #include "args.h"
+#include "cell.h"
 #include "cpu.h"
-#include "guard.h"
-#include "locks.h"
+#include "kinds.h"
 #include "metrics.h"
 #include "place.h"
 #include "tasks.h"
 #include "text.h"
+#include "tsv.h"
 #include "watchdog.h"
 
-#define HOGS_MAX  1024u
-#define KINDS_MAX 32u
+#define HOGS_MAX 1024u
 
 static const char help_head[] =
 	"Usage: starve [OPTION]...\n"
@@ -38,6 +38,7 @@ static const char help_head[] =
 	"  -t S         when the hogs stop, if the victim is not done by then (6)\n"
 	"  -L LIST      locks, by letter or name, comma separated (t,f,h,c,p)\n"
 	"  -A PLACE     threads run on: rr (default), compact, spread, node, none\n"
+	"  -f, --format FORMAT   text (default), tsv\n"
 	"  --skew HOW   one hog that spends its time in the lock with HOW: sleep, or spin, which is harder on the "
 	"victim\n"
 	"  --help, --version\n"
@@ -56,6 +57,7 @@ struct options {
 	unsigned hogs, rounds, kind_count;
 	double hold_us, sleep_us, seconds;
 	bool skew, spins;
+	enum output output;
 	enum place place;
 	const struct lock_kind *kinds[KINDS_MAX];
 };
@@ -65,8 +67,7 @@ struct bed {
 	const struct lock_kind *kind;
 	struct gate gate;
 	int64_t end; /* of the hogs, in any case; set before the gate opens to them */
-	_Alignas(128) struct lock lock;
-	_Alignas(128) struct guard guard;
+	struct cell cell;
 };
 
 struct hog {
@@ -75,6 +76,13 @@ struct hog {
 	struct tally tally;
 	uint64_t done, violations;
 	int error;
+};
+
+struct parts {
+	struct bed *bed;
+	struct hog *hogs;
+	struct task *tasks;
+	double *waits; /* of the victim, ms */
 };
 
 /* ------------------------------------------------------------------ hogs and victim */
@@ -100,11 +108,9 @@ static void hog_turn(struct bed *b, struct hog *h)
 {
 	unsigned long section;
 
-	b->kind->lock(&b->lock, &h->tally);
-	section = guard_enter(&b->guard, &h->violations);
+	section = cell_enter(&b->cell, b->kind, &h->tally, &h->violations);
 	hold(b->options);
-	guard_leave(&b->guard, section, &h->violations);
-	h->violations += b->kind->unlock(&b->lock) != 0;
+	cell_leave(&b->cell, b->kind, section, &h->violations);
 	h->done++;
 }
 
@@ -138,11 +144,9 @@ static unsigned victim(struct bed *b, double *waits, uint64_t *violations)
 		if (now_ns() >= b->end)
 			break;
 		asked = now_ns();
-		b->kind->lock(&b->lock, &tally);
+		section = cell_enter(&b->cell, b->kind, &tally, violations);
 		waits[n++] = (double)(now_ns() - asked) / 1e6;
-		section = guard_enter(&b->guard, violations);
-		guard_leave(&b->guard, section, violations);
-		*violations += b->kind->unlock(&b->lock) != 0;
+		cell_leave(&b->cell, b->kind, section, violations);
 	}
 	return n;
 }
@@ -161,7 +165,29 @@ static void print_row(const struct bed *b, const double *waits, unsigned n, uint
 	text_number(stdout, 10, 2, ratio(worst, o->hogs * o->hold_us / 1000));
 	text_number(stdout, 9, 1, ratio((double)turns, took));
 	printf("%s\n", n < o->rounds ? "  not done when the hogs stopped" : "");
-	fflush(stdout);
+}
+
+static void print_tsv(const struct bed *b, const double *waits, unsigned n, uint64_t turns, double took, int code)
+{
+	const struct options *o = b->options;
+
+	tsv_row(stdout, "starve");
+	tsv_letter(stdout, b->kind->letter);
+	tsv_yes(stdout, !strcmp(b->kind->policy, "strict"));
+	tsv_number(stdout, o->hogs);
+	tsv_text(stdout, !o->skew ? "none" : o->spins ? "spin" : "sleep");
+	tsv_text(stdout, place_names[o->place]);
+	tsv_number(stdout, o->seconds);
+	tsv_number(stdout, o->hold_us);
+	tsv_number(stdout, o->sleep_us);
+	tsv_number(stdout, o->rounds);
+	tsv_number(stdout, n);
+	tsv_number(stdout, 1000 * sample_mean(waits, n));
+	tsv_number(stdout, 1000 * sample_median(waits, n));
+	tsv_number(stdout, 1000 * sample_max(waits, n));
+	tsv_number(stdout, ratio((double)turns, took));
+	tsv_yes(stdout, code == EXIT_DONE);
+	tsv_end(stdout);
 }
 
 static int judge(struct bed *b, const struct hog *hogs, unsigned n, uint64_t violations, uint64_t *turns)
@@ -176,14 +202,15 @@ static int judge(struct bed *b, const struct hog *hogs, unsigned n, uint64_t vio
 	}
 	if (err)
 		fprintf(stderr, "%s: a hog could not go on: %s\n", program_name, strerror(err));
-	if (!violations && guard_is_whole(&b->guard, (unsigned long)(*turns + n)))
+	if (!violations && guard_is_whole(&b->cell.guard, (unsigned long)(*turns + n)))
 		return err ? EXIT_VIOLATION : EXIT_DONE;
 	fprintf(stderr, "%s: lock %c let two in at once\n", program_name, b->kind->letter);
 	return EXIT_VIOLATION;
 }
 
-static int measure(struct bed *b, struct hog *hogs, struct task *tasks, double *waits)
+static int measure(struct parts *parts)
 {
+	struct bed *b = parts->bed;
 	const struct options *o = b->options;
 	uint64_t violations = 0, turns;
 	int64_t start;
@@ -192,53 +219,79 @@ static int measure(struct bed *b, struct hog *hogs, struct task *tasks, double *
 	int code;
 
 	for (unsigned i = 0; i < o->hogs; i++) {
-		hogs[i] = (struct hog){ .bed = b, .number = i + 1 };
-		tasks[i] = (struct task){ .body = hog_body, .of = &hogs[i] };
+		parts->hogs[i] = (struct hog){ .bed = b, .number = i + 1 };
+		parts->tasks[i] = (struct task){ .body = hog_body, .of = &parts->hogs[i] };
 	}
 	if (gate_init(&b->gate, o->hogs, false) != 0)
 		watchdog_give_up();
 	watchdog_arm(10 * o->seconds + 30, "a run");
 	b->end = INT64_MAX;
-	tasks_start(tasks, o->hogs, false);
+	tasks_start(parts->tasks, o->hogs, false);
 	b->end = now_ns() + (int64_t)(o->seconds * 1e9);
 	start = gate_go(&b->gate);
-	n = victim(b, waits, &violations);
+	n = victim(b, parts->waits, &violations);
 	took = gate_stop(&b->gate, start);
-	tasks_join(tasks, o->hogs, false);
+	tasks_join(parts->tasks, o->hogs, false);
 	watchdog_disarm();
 	gate_fini(&b->gate);
-	code = judge(b, hogs, n, violations, &turns);
-	print_row(b, waits, n, turns, took);
+	code = judge(b, parts->hogs, n, violations, &turns);
+	if (o->output == OUTPUT_TSV)
+		print_tsv(b, parts->waits, n, turns, took, code);
+	else
+		print_row(b, parts->waits, n, turns, took);
+	fflush(stdout);
 	return code;
+}
+
+/* What a run needs, in the order of its pieces. Returns the slots of a ticket lock. */
+static struct ticket_slot *lay_out(struct arena *a, const struct options *o, const struct lock_kind *kind,
+				   struct parts *parts)
+{
+	parts->bed = arena_carve(a, sizeof *parts->bed);
+	parts->hogs = arena_carve(a, o->hogs * sizeof *parts->hogs);
+	parts->tasks = arena_carve(a, o->hogs * sizeof *parts->tasks);
+	parts->waits = arena_carve(a, o->rounds * sizeof *parts->waits);
+	return cells_carve_slots(a, 1, kind, o->hogs + 1);
 }
 
 static int run_kind(const struct options *o, const struct lock_kind *kind)
 {
-	static struct bed bed;
 	struct lock_setup setup = { .tasks = o->hogs + 1 };
-	struct ticket_slot *slots = aligned_alloc(128, ticket_slots(setup.tasks) * sizeof *slots);
-	struct hog *hogs = aligned_alloc(128, o->hogs * sizeof *hogs);
-	struct task *tasks = calloc(o->hogs, sizeof *tasks);
-	double *waits = calloc(o->rounds, sizeof *waits);
-	int err = ENOMEM, code = EXIT_MISSING;
+	struct arena arena = { NULL, 0, 0 };
+	int err, code = EXIT_MISSING;
+	struct parts parts;
 
-	memset(&bed, 0, sizeof bed);
-	bed.options = o;
-	bed.kind = kind;
-	setup.slots = slots;
-	if (slots && hogs && tasks && waits)
-		err = kind->init(&bed.lock, kind, &setup);
+	lay_out(&arena, o, kind, &parts);
+	if (!arena_map(&arena, false)) {
+		fprintf(stderr, "%s: no memory: %s\n", program_name, strerror(errno));
+		return EXIT_VIOLATION;
+	}
+	setup.slots = lay_out(&arena, o, kind, &parts);
+	parts.bed->options = o;
+	parts.bed->kind = kind;
+	err = cells_init(&parts.bed->cell, 1, kind, &setup);
 	if (err) {
 		fprintf(stderr, "%s: lock %c cannot be had here: %s\n", program_name, kind->letter, strerror(err));
 	} else {
-		code = measure(&bed, hogs, tasks, waits);
-		kind->fini(&bed.lock);
+		code = measure(&parts);
+		cells_fini(&parts.bed->cell, 1, kind);
 	}
-	free(slots);
-	free(hogs);
-	free(tasks);
-	free(waits);
+	arena_unmap(&arena);
 	return code;
+}
+
+static void print_head(const struct options *o)
+{
+	if (o->output == OUTPUT_TSV) {
+		tsv_machine(stdout, "-");
+		tsv_head(stdout,
+			 "lock strict c skew place t x r rounds done wait_mean wait_p50 wait_max hog_rate guard_ok");
+		return;
+	}
+	text_machine(stdout, -1);
+	printf(", %u hog%s that %s for %g us with the lock; the victim sleeps %g us\n", o->hogs,
+	       o->hogs == 1 ? "" : "s", o->spins ? "spin" : "sleep", o->hold_us, o->sleep_us);
+	printf(" L policy   times   mean ms   median     worst worst/turn   hogs/s\n");
 }
 
 static int run_all(const struct options *o)
@@ -246,10 +299,7 @@ static int run_all(const struct options *o)
 	int worst = EXIT_DONE;
 
 	place_task(o->place, 0); /* the victim is this thread; where it cannot be placed it stays */
-	text_machine(stdout, -1);
-	printf(", %u hog%s that %s for %g us with the lock; the victim sleeps %g us\n", o->hogs,
-	       o->hogs == 1 ? "" : "s", o->spins ? "spin" : "sleep", o->hold_us, o->sleep_us);
-	printf(" L policy   times   mean ms   median     worst worst/turn   hogs/s\n");
+	print_head(o);
 	for (unsigned k = 0; k < o->kind_count; k++) {
 		int code = run_kind(o, o->kinds[k]);
 
@@ -260,31 +310,6 @@ static int run_all(const struct options *o)
 }
 
 /* ------------------------------------------------------------------ the command line */
-
-/* Without a lock there is nothing to wait for, and a spinning one has patience, which is no question here. */
-static const struct lock_kind *kind_of(const char *word, size_t length)
-{
-	const struct lock_kind *kind = lock_kind_find(word, length);
-
-	if (!kind || kind->letter == 'e' || kind->spins)
-		args_error("-L does not know the lock '%.*s'", (int)length, word);
-	return kind;
-}
-
-static void lock_list(struct options *o, const char *list)
-{
-	o->kind_count = 0;
-	for (;;) {
-		size_t length = strcspn(list, ",");
-
-		if (o->kind_count == KINDS_MAX)
-			args_error("-L wants at most %u locks", KINDS_MAX);
-		o->kinds[o->kind_count++] = kind_of(list, length);
-		if (!list[length])
-			return;
-		list += length + 1;
-	}
-}
 
 static void set_option(struct options *o, int option, const char *arg)
 {
@@ -307,7 +332,10 @@ static void set_option(struct options *o, int option, const char *arg)
 		o->seconds = args_number('t', arg, 0.001, 3600);
 		break;
 	case 'L':
-		lock_list(o, arg);
+		o->kind_count = kinds_from(arg, o->kinds, kind_is_plain);
+		break;
+	case 'f':
+		o->output = tsv_option(arg);
 		break;
 	case 'A':
 		o->place = (enum place)args_word('A', arg, place_names);
@@ -334,9 +362,7 @@ static void fill_in(struct options *o)
 static void print_help(void)
 {
 	fputs(help_head, stdout);
-	for (const struct lock_kind *k = lock_kinds; k->letter; k++)
-		if (k->letter != 'e' && !k->spins)
-			printf("  %c  %-13s %-8s %s\n", k->letter, k->name, k->policy, k->says);
+	kinds_help(kind_is_plain);
 	fputs(help_tail, stdout);
 }
 
@@ -345,6 +371,7 @@ int main(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
+		{ "format", required_argument, NULL, 'f' },
 		{ "skew", required_argument, NULL, 'S' },
 		{ 0 },
 	};
@@ -353,8 +380,8 @@ int main(int argc, char **argv)
 	int c;
 
 	program_name = "starve";
-	lock_list(&o, "t,f,h,c,p");
-	while ((c = args_next(argc, argv, ":c:i:x:r:t:L:A:", longs, given)) != -1) {
+	o.kind_count = kinds_from("t,f,h,c,p", o.kinds, kind_is_plain);
+	while ((c = args_next(argc, argv, ":c:i:x:r:t:L:A:f:", longs, given)) != -1) {
 		if (c == 'V')
 			args_version();
 		if (c == 'h') {

@@ -2,12 +2,11 @@
  *
  * table.c - the rows that programs read, tab-separated and JSON: the same columns in the same order
  */
-#include <math.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "report.h"
 #include "text.h"
+#include "tsv.h"
 
 /* The columns that are metrics, in two groups: the second was added after the format was fixed and stands at
  * the end. */
@@ -36,17 +35,15 @@ static void text_field(FILE *out, enum style style, const char *name, const char
 	if (style == JSON)
 		fprintf(out, ",\"%s\":\"%s\"", name, value);
 	else
-		fprintf(out, "\t%s", style == HEAD ? name : value);
+		tsv_text(out, style == HEAD ? name : value);
 }
 
 static void number_field(FILE *out, enum style style, const char *name, double v)
 {
 	if (style == HEAD)
-		fprintf(out, "\t%s", name);
-	else if (style == TSV && isnan(v))
-		fprintf(out, "\t-");
+		tsv_text(out, name);
 	else if (style == TSV)
-		fprintf(out, "\t%.9g", v);
+		tsv_number(out, v);
 	else
 		text_json(out, name, 9, v);
 }
@@ -78,21 +75,20 @@ static void fields(FILE *out, enum style style, const struct config *cf, const s
 void report_tsv_head(FILE *out, const struct config *cf)
 {
 	const struct summary none = { .kind = lock_kinds };
-	struct utsname u = { .nodename = "-", .release = "-" };
+	char seed[32];
 
-	uname(&u);
-	fprintf(out, "# nl-handoff v1 host %s kernel %s cpus %u nodes %u seed %llu\n", u.nodename, u.release,
-		place_cpus(), place_nodes(), (unsigned long long)cf->seed);
-	fprintf(out, "exp");
+	snprintf(seed, sizeof seed, "%llu", (unsigned long long)cf->seed);
+	tsv_machine(out, seed);
+	tsv_row(out, "exp");
 	fields(out, HEAD, cf, &none);
-	fprintf(out, "\n");
+	tsv_end(out);
 }
 
 void report_tsv(FILE *out, const struct config *cf, const struct summary *s)
 {
-	fprintf(out, "ulockflex");
+	tsv_row(out, "ulockflex");
 	fields(out, TSV, cf, s);
-	fprintf(out, "\n");
+	tsv_end(out);
 }
 
 void report_json(FILE *out, const struct config *cf, const struct summary *s)

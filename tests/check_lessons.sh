@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# check_lessons.sh - convoy: exit codes, errors, the shape and the sums of what it prints
+#
+# No figure that was measured is checked, only that it is there, and that it agrees with the others. top_builddir says where the
+# programs were built.
+
+set -u
+
+dir=${top_builddir:-.}/examples/handoff
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/tally.sh" || exit 1
+. "$(dirname "$0")/program.sh" || exit 1
+
+# ---------------------------------------------------------------- convoy
+
+# A row for each lock, and its strip: a character for each bin, unless there was no stall.
+convoy_has_rows() {
+	locks=$1 bins=$2
+	shift 2
+	gives '^ L policy +turns/ms wait% +turns/ms wait%  kept  in bins$' -L "$locks" "$@" || return 1
+	for lock in $(echo "$locks" | tr , ' '); do
+		has "^ $lock (strict|queued|bounded|barges) +([0-9.]+|-) +([0-9.]+|-) +([0-9.]+|-) +([0-9.]+|-) +([0-9.]+|-) +([0-9]+|-)$" || return 1
+		has "^ $lock (done +[0-9]|there was no stall in this run)" || return 1
+	done
+	awk -v bins="$bins" '/^ [a-zP] done / && length($0) != 11 + bins { print "not so many bins: " $0; exit 1 }' "$work/out"
+}
+
+# Bins are numbered from 0, the stall is one stretch of them, and a turn that waited was a turn.
+bins_are_in_order() {
+	gives_tables "convoy 2 convoy_bin 64" -f tsv -L t,c -t 0.064 -b 2 -s 4 -r 20 -i 2 || return 1
+	awk -F '\t' '
+		$1 == "convoy_bin" {
+			if ($4 != n % 32) { print "bin " $4; exit 1 }
+			if (n++ % 32 == 0) phases = ""
+			if ($7 != last || n % 32 == 1) phases = phases " " $7
+			last = $7
+			if ($6 != "-" && ($6 < 0 || $6 > 100)) { print "wc " $6; exit 1 }
+			if (n % 32 == 0 && phases !~ /^ before( stall( after)?)?$/) { print phases; exit 1 }
+		}' "$work/out"
+}
+
+# The claim is tried, whatever comes out.
+claim_has_a_verdict() {
+	gives '^E13: (reproduced|not reproduced here \(.*\)( - machine busy)?)$' --claim -t 0.08 -b 2 -i 1 -s 2 || return 1
+	[ "$(grep -Ec '^   (yes|NO ) ' "$work/out")" -eq 5 ] || { cat "$work/out"; return 1; }
+	for lock in t h c; do
+		has "^ $lock (strict|bounded|barges) " || return 1
+	done
+}
+
+sweep_has_rows() {
+	gives '^     r   wait% before ' --sweep -t 0.032 -b 2 -i 1 -s 2 "$@" || return 1
+	[ "$(grep -Ec '^ *[0-9]+ +.* (yes|no) +(yes|no|-)$' "$work/out")" -eq 10 ] || { cat "$work/out"; return 1; }
+	has '^(No convoy stayed, so H is not known\.|H, read off the first convoy: )'
+}
+
+convoy() {
+	begin convoy
+	quick='-t 0.08 -b 2 -i 1 -r 20 -s 2'
+	common 'c r x t i b s L A R S f' 'c r x t i b s L A R S f'
+	for bad in 1 0 257 -1 ''; do
+		test_that "convoy: -c '$bad' is an error" is_refused -c "$bad"
+	done
+	for bad in '' , e T t,nothing; do
+		test_that "convoy: -L '$bad' is an error" is_refused -L "$bad"
+	done
+	for option in stall format; do
+		test_that "convoy: --$option alone is an error" is_refused --$option
+	done
+	test_that 'convoy: too few bins are an error' is_refused -t 0.03 -b 2
+	test_that 'convoy: too many bins are an error' is_refused -t 3 -b 2
+	test_that 'convoy: --claim with --sweep is an error' is_refused --claim --sweep
+	test_that 'convoy: --claim with a list of locks is an error' is_refused --claim -L t
+	test_that 'convoy: --claim in tsv is an error' is_refused --claim -f tsv
+	test_that 'convoy: --sweep with -r is an error' is_refused --sweep -r 3
+	test_that 'convoy: --sweep of two locks is an error' is_refused --sweep -L t,c
+	for lock in k t f h c p P s; do
+		# shellcheck disable=SC2086
+		test_that "convoy: $lock has its row and its strip" convoy_has_rows $lock 40 $quick
+	done
+	test_that 'convoy: a list of locks' convoy_has_rows t,f,h,c 16 -t 0.08 -b 5 -i 2 --stall=10
+	test_that 'convoy: a strip has at most 100 characters' convoy_has_rows t 100 -t 0.2 -b 1 -i 1
+	test_that 'convoy: an empty loop ends too' convoy_has_rows t,c 40 -t 0.08 -b 2 -i 1 -r 0 -x 0 -s 2
+	for place in none compact spread node; do
+		# shellcheck disable=SC2086
+		test_that "convoy: -A $place works" convoy_has_rows h 40 $quick -A $place
+	done
+	test_that 'convoy: bins are in order' bins_are_in_order
+	test_that 'convoy: the claim has a verdict' claim_has_a_verdict
+	test_that 'convoy: the sweep has its rows' sweep_has_rows
+	test_that 'convoy: the sweep is of another lock too' sweep_has_rows -L c
+	test_that 'convoy: the sweep is in form' gives_tables 'convoy_sweep 10' --sweep -f tsv -t 0.032 -b 2 -i 1 -s 2
+}
+
+convoy
+finish

@@ -71,7 +71,7 @@ words_are_compared() {
 
 futex_numa() {
 	begin futex_numa
-	common 'c t s n N L A i' 'c t s n L A i'
+	common 'c t s n N L A i f' 'c t s n L A i f'
 	test_that 'futex_numa: -N x is an error' is_refused -Nx
 	test_that 'futex_numa: -N with a blank before the number is an error' is_refused -N 0
 	test_that 'futex_numa: -N-1 is an error' is_refused -N-1
@@ -110,6 +110,9 @@ futex_numa() {
 	test_that 'futex_numa: no words either' nothing_works_on_classic_calls --words
 	test_that 'futex_numa: but nlock does' env NLOCK_FUTEX=legacy "$program" -s 0.05 -L hash
 	test_that 'futex_numa: words are compared' words_are_compared
+	test_that 'futex_numa: tsv is in form' gives_tables 'futex_numa 1' -f tsv -s 0.05 -c 2 -N
+	test_that 'futex_numa: so it is without a node' gives_tables 'futex_numa 1' --format=tsv -s 0.05 -L hash
+	test_that 'futex_numa: so it is of words' gives_tables 'futex_numa_words 2' --words -f tsv -s 0.02 -i 2
 	test_that 'futex_numa: words of many contenders are compared' words_are_compared -c 7
 }
 
@@ -163,6 +166,13 @@ table_has_its_rows() {
 	done
 }
 
+# Besides the sixteen rows, those of fewer threads, whose number depends on the CPUs.
+table_is_in_form() {
+	gives '^futex_hash	private	global	' --table --format tsv -r 0.005 -i 2 || return 1
+	gives_tables "futex_hash $(grep -c '^futex_hash' "$work/out")" --table --format tsv -r 0.005 -i 2 || return 1
+	[ "$(grep -c '^futex_hash' "$work/out")" -ge 16 ]
+}
+
 futex_hash() {
 	begin futex_hash
 	common 't f b s r q i' 't f b r i'
@@ -192,6 +202,11 @@ futex_hash() {
 	test_that 'futex_hash: a small number is set by nlock' gives '^Futex hashing: 16 hash buckets, set by nlock$' -r 0.02 -b 16
 	test_that 'futex_hash: any number is what it is' gives '^Futex hashing: 65536 hash buckets, set by ' -r 0.02 -b 65536
 	test_that 'futex_hash: the table has its rows' table_has_its_rows
+	test_that 'futex_hash: --format xml is an error' is_refused --format xml
+	test_that 'futex_hash: -q with --format is an error' is_refused -q --format tsv
+	test_that 'futex_hash: tsv is in form' gives_tables 'futex_hash 1' --format tsv -r 0.02 -t 3 -f 5
+	test_that 'futex_hash: so it is of set slots' gives_tables 'futex_hash 1' --format tsv -r 0.02 -b 16
+	test_that 'futex_hash: so it is of the table' table_is_in_form
 	test_that 'futex_hash: so it has with more threads than CPUs' table_has_its_rows -t 9 -f 3
 }
 
@@ -225,7 +240,7 @@ published_is_told() {
 
 wakelat() {
 	begin wakelat
-	common 'm t r w i s n F L M P b' 'm t r w i s n F M P b'
+	common 'm t r w i s n F L M P b f' 'm t r w i s n F M P b f'
 	for bad in 0 257 -1 ''; do
 		test_that "wakelat: -m '$bad' is an error" is_refused -m "$bad"
 	done
@@ -249,6 +264,7 @@ wakelat() {
 	test_that 'wakelat: intervals are told' intervals_are_told
 	test_that 'wakelat: a run of a millisecond ends' percentiles_are_in_order -r 0.001 -m 3 -t 5
 	test_that 'wakelat: the global hash can be asked for' gives '^Futex hashing: global hash, set by ' -r 0.02 -w 0 -n 0 -b 0
+	test_that 'wakelat: tsv is in form' gives_tables 'wakelat 1' -f tsv -r 0.05 -w 0 -n 0 -i 0.01
 	test_that 'wakelat: what was published is told' published_is_told
 }
 

@@ -35,6 +35,7 @@ static const char help[] =
 	"  -s, --shared    shared futexes, which use the global hash\n"
 	"  -r S            seconds (10; with --table of each run 0.2)\n"
 	"  -q, --silent    print the summary alone\n"
+	"  --format FORMAT text (default), tsv\n"
 	"  --table         all sizes, private and shared, each in a process of its own, beside the numbers of 2025\n"
 	"  -i N            rounds of the table (5)\n"
 	"  --help, --version\n"
@@ -70,10 +71,47 @@ static void set_option(struct hash_options *o, int option, const char *arg)
 	case 's':
 		o->shared = true;
 		break;
+	case 'o':
+		o->output = tsv_option(arg);
+		break;
 	case 'q':
 		o->silent = true;
 		break;
 	}
+}
+
+void hash_tsv_head(void)
+{
+	tsv_machine(stdout, "-");
+	tsv_head(stdout, "sort slots set_by threads futexes i t thput thput_min thput_max ratio ratio_min ratio_max");
+}
+
+void hash_tsv_row(const struct hash_options *o, enum hash_how how, const double *rates, const double *ratios)
+{
+	tsv_row(stdout, "futex_hash");
+	tsv_text(stdout, o->shared ? "shared" : "private");
+	if (o->slots > 0)
+		tsv_number(stdout, o->slots);
+	else
+		tsv_text(stdout, o->slots ? "default" : "global");
+	tsv_text(stdout, hash_how_names[how]);
+	tsv_number(stdout, o->threads);
+	tsv_number(stdout, o->futexes);
+	tsv_number(stdout, o->rounds);
+	tsv_number(stdout, o->seconds);
+	tsv_spread(stdout, rates, o->rounds);
+	tsv_spread(stdout, ratios, ratios ? o->rounds : 0);
+	tsv_end(stdout);
+}
+
+static void print_tsv(const struct hash_options *o, enum hash_how how, const double *rates)
+{
+	struct hash_options once = *o;
+	double mean = sample_mean(rates, o->threads);
+
+	once.rounds = 1;
+	hash_tsv_head();
+	hash_tsv_row(&once, how, &mean, NULL);
 }
 
 static void print_run(const struct hash_options *o, const double *rates, const struct hash_range *where)
@@ -101,13 +139,19 @@ static int run_once(const struct hash_options *o, double *rates, struct hash_ran
 			strerror(err));
 		return EXIT_MISSING;
 	}
-	printf("# Running 'futex/hash' benchmark:\n"
-	       "Run summary [PID %d]: %u threads, each operating on %u %sfutexes for %g secs.\n%s",
-	       getpid(), o->threads, o->futexes, o->shared ? "" : "[private] ", o->seconds, o->silent ? "" : "\n");
+	if (o->output == OUTPUT_TEXT)
+		printf("# Running 'futex/hash' benchmark:\n"
+		       "Run summary [PID %d]: %u threads, each operating on %u %sfutexes for %g secs.\n%s",
+		       getpid(), o->threads, o->futexes, o->shared ? "" : "[private] ", o->seconds,
+		       o->silent ? "" : "\n");
 	err = hash_run(o, rates, where);
 	if (err) {
 		fprintf(stderr, "%s: a thread could not go on: %s\n", program_name, strerror(err));
 		return EXIT_VIOLATION;
+	}
+	if (o->output == OUTPUT_TSV) {
+		print_tsv(o, how, rates);
+		return EXIT_DONE;
 	}
 	print_run(o, rates, where);
 	hash_print(stdout, o->slots, how);
@@ -131,8 +175,10 @@ static int mode_run(const struct hash_options *o)
 
 static void check_together(const char *given, bool table)
 {
-	if (table && given[strspn(given, "TtfriV")])
-		args_error("-%c does not go with --table", given[strspn(given, "TtfriV")]);
+	if (table && given[strspn(given, "TtfriVo")])
+		args_error("-%c does not go with --table", given[strspn(given, "TtfriVo")]);
+	if (strchr(given, 'o') && strchr(given, 'q'))
+		args_error("-q does not go with --format");
 	if (!table && strchr(given, 'i'))
 		args_error("-i goes with --table only");
 }
@@ -140,9 +186,13 @@ static void check_together(const char *given, bool table)
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "help", no_argument, NULL, 'h' },   { "version", no_argument, NULL, 'V' },
-		{ "table", no_argument, NULL, 'T' },  { "shared", no_argument, NULL, 's' },
-		{ "silent", no_argument, NULL, 'q' }, { 0 },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ "table", no_argument, NULL, 'T' },
+		{ "shared", no_argument, NULL, 's' },
+		{ "silent", no_argument, NULL, 'q' },
+		{ "format", required_argument, NULL, 'o' },
+		{ 0 },
 	};
 	struct hash_options o = { .futexes = 1024, .rounds = 5, .slots = HASH_DEFAULT };
 	char given[64] = "";

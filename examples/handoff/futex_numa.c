@@ -23,7 +23,7 @@
 #include "sysfutex.h"
 #include "watchdog.h"
 
-static const char *const kind_names[] = { "raw", "hash", "node", "first", NULL };
+const char *const numa_kind_names[] = { "raw", "hash", "node", "first", NULL };
 
 static const char help[] =
 	"Usage: futex_numa [OPTION]...\n"
@@ -41,6 +41,7 @@ static const char help[] =
 	"  -L LOCK    raw (default): the lock of the original, two words and two system calls. hash, node, first:\n"
 	"             nlock_mutex with that placement; node wants -N and a number, the others no -N\n"
 	"  -A PLACE   threads run on: none (default), rr, compact, spread, node\n"
+	"  -f, --format FORMAT   text (default), tsv\n"
 	"  --words    contenders alone, as many on each node: on one word for all of them, against one word a node\n"
 	"  -i N       rounds of --words (5)\n"
 	"  --help, --version\n"
@@ -81,10 +82,13 @@ static void set_option(struct numa_options *o, int option, const char *arg)
 		o->rounds = (unsigned)args_integer('i', arg, 1, 1000);
 		break;
 	case 'L':
-		o->kind = (enum numa_kind)args_word('L', arg, kind_names);
+		o->kind = (enum numa_kind)args_word('L', arg, numa_kind_names);
 		break;
 	case 'A':
 		o->place = (enum place)args_word('A', arg, place_names);
+		break;
+	case 'f':
+		o->output = tsv_option(arg);
 		break;
 	case 'N':
 		set_node(o, arg);
@@ -94,8 +98,8 @@ static void set_option(struct numa_options *o, int option, const char *arg)
 
 static void check_together(const struct numa_options *o, const char *given, bool words)
 {
-	if (words && given[strspn(given, "wcsi")])
-		args_error("-%c does not go with --words", given[strspn(given, "wcsi")]);
+	if (words && given[strspn(given, "wcsif")])
+		args_error("-%c does not go with --words", given[strspn(given, "wcsif")]);
 	if (words && strchr(given, 'c') && !o->contenders)
 		args_error("--words wants contenders");
 	if (!words && strchr(given, 'i'))
@@ -107,7 +111,7 @@ static void check_together(const struct numa_options *o, const char *given, bool
 	if (o->kind == NUMA_NODE && (!o->numa || o->node == SYS2_NO_NODE))
 		args_error("-L node wants -N and a number");
 	if (o->numa && (o->kind == NUMA_HASH || o->kind == NUMA_FIRST))
-		args_error("-N does not go with -L %s", kind_names[o->kind]);
+		args_error("-N does not go with -L %s", numa_kind_names[o->kind]);
 }
 
 /* What of the kernel the raw lock, or the words, need: an exit code, after a message if it is not EXIT_DONE. */
@@ -126,6 +130,7 @@ int main(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
+		{ "format", required_argument, NULL, 'f' },
 		{ "words", no_argument, NULL, 'w' },
 		{ 0 },
 	};
@@ -135,7 +140,7 @@ int main(int argc, char **argv)
 	int c, code = EXIT_DONE;
 
 	program_name = "futex_numa";
-	while ((c = args_next(argc, argv, ":c:t:s:n:N::L:A:i:", longs, given)) != -1) {
+	while ((c = args_next(argc, argv, ":c:t:s:n:N::L:A:i:f:", longs, given)) != -1) {
 		if (c == 'V')
 			args_version();
 		if (c == 'h') {

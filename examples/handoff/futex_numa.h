@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "place.h"
+#include "tsv.h"
 
 enum numa_kind { NUMA_RAW, NUMA_HASH, NUMA_NODE, NUMA_FIRST };
 
@@ -20,7 +21,11 @@ struct numa_options {
 	uint32_t node; /* or SYS2_NO_NODE */
 	enum numa_kind kind;
 	enum place place;
+	enum output output;
 };
+
+/* The words of -L, ended by NULL; the index is the enum's. */
+extern const char *const numa_kind_names[];
 
 /* That of 2023: threads that lock, sleep and unlock, and contenders that only fight for the hash bucket. Prints its lines. */
 int numa_run(const struct numa_options *o);

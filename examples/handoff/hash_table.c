@@ -235,7 +235,18 @@ static void print_threads(const struct hash_options *o)
 	}
 }
 
-static void print_all(const struct hash_options *o, double effective)
+static void print_tsv(void)
+{
+	double ratios[ROUNDS_MAX];
+
+	hash_tsv_head();
+	for (unsigned i = 0; i < cell_count; i++) {
+		ratios_of(&cells[i], ratios);
+		hash_tsv_row(&cells[i].options, cells[i].last.how, cells[i].rates, ratios);
+	}
+}
+
+static void print_text(const struct hash_options *o, double effective)
 {
 	text_machine(stdout, effective);
 	printf(", %u threads, each operating on %u futexes, %u rounds of %g s\n", o->threads, o->futexes, o->rounds,
@@ -267,6 +278,9 @@ int hash_table(const struct hash_options *o)
 			fprintf(stderr, "%s: no table here: %s\n", program_name, strerror(cells[i].last.err));
 			return EXIT_MISSING;
 		}
-	print_all(o, effective);
+	if (o->output == OUTPUT_TSV)
+		print_tsv();
+	else
+		print_text(o, effective);
 	return EXIT_DONE;
 }

@@ -92,7 +92,7 @@ static void locker(void *of)
 {
 	struct thread *t = of;
 	struct bed *b = t->bed;
-	bool tells = b->options->kind == NUMA_RAW && b->options->numa;
+	bool tells = b->options->kind == NUMA_RAW && b->options->numa && b->options->output == OUTPUT_TEXT;
 	int32_t last = INT32_MIN;
 
 	t->error = place_task(t->place, t->number);
@@ -198,24 +198,61 @@ static int cannot_be_had(const struct numa_options *o, int err)
 	return EXIT_MISSING;
 }
 
+struct sums {
+	uint64_t total, contenders, late;
+};
+
+static void print_sums(const struct numa_options *o, const struct sums *s)
+{
+	printf("total: %llu\n", (unsigned long long)s->total);
+	if (o->contenders)
+		printf("contenders: %llu\n", (unsigned long long)s->contenders);
+	if (s->late)
+		printf("late: %llu waits ended by the clock: lost wake-ups, or a very busy machine\n",
+		       (unsigned long long)s->late);
+}
+
+static void tsv_sums(const struct numa_options *o, const struct sums *s, bool guard_ok)
+{
+	tsv_machine(stdout, "-");
+	tsv_head(stdout, "lock numa c threads place t nap_ns node total contenders late guard_ok");
+	tsv_row(stdout, "futex_numa");
+	tsv_text(stdout, numa_kind_names[o->kind]);
+	tsv_yes(stdout, o->numa);
+	tsv_number(stdout, o->contenders);
+	tsv_number(stdout, o->threads);
+	tsv_text(stdout, place_names[o->place]);
+	tsv_number(stdout, o->seconds);
+	tsv_number(stdout, (double)o->nap_ns);
+	tsv_number(stdout, o->numa && o->node != SYS2_NO_NODE ? o->node : NAN);
+	tsv_number(stdout, (double)s->total);
+	tsv_number(stdout, (double)s->contenders);
+	tsv_number(stdout, (double)s->late);
+	tsv_yes(stdout, guard_ok);
+	tsv_end(stdout);
+}
+
 static int report_run(const struct numa_options *o, struct bed *b, const struct thread *threads)
 {
-	const struct thread *contenders = threads + o->threads;
-	uint64_t total = sum_done(threads, o->threads), violations = 0;
-	uint64_t late = atomic_load_explicit(&b->raw.late, memory_order_relaxed);
+	struct sums sums = {
+		.total = sum_done(threads, o->threads),
+		.contenders = sum_done(threads + o->threads, o->contenders),
+		.late = atomic_load_explicit(&b->raw.late, memory_order_relaxed),
+	};
 	int err = first_error(threads, o->threads + o->contenders);
+	uint64_t violations = 0;
+	bool guard_ok;
 
 	for (unsigned i = 0; i < o->threads; i++)
 		violations += threads[i].violations;
-	printf("total: %llu\n", (unsigned long long)total);
-	if (o->contenders)
-		printf("contenders: %llu\n", (unsigned long long)sum_done(contenders, o->contenders));
-	if (late)
-		printf("late: %llu waits ended by the clock: lost wake-ups, or a very busy machine\n",
-		       (unsigned long long)late);
+	guard_ok = !violations && guard_is_whole(&b->guard, (unsigned long)sums.total);
+	if (o->output == OUTPUT_TSV)
+		tsv_sums(o, &sums, guard_ok);
+	else
+		print_sums(o, &sums);
 	if (err)
 		fprintf(stderr, "%s: a thread could not go on: %s\n", program_name, strerror(err));
-	if (!violations && guard_is_whole(&b->guard, (unsigned long)total))
+	if (guard_ok)
 		return err ? EXIT_VIOLATION : EXIT_DONE;
 	fprintf(stderr, "%s: the lock let two in at once\n", program_name);
 	return EXIT_VIOLATION;
@@ -245,7 +282,7 @@ int numa_run(const struct numa_options *o)
 			.flags = flags_of(o->numa),
 			.touch = SYS2_NO_NODE,
 		};
-	if (o->numa)
+	if (o->numa && o->output == OUTPUT_TEXT)
 		printf("# %u node%s with CPUs that may be used\n", place_nodes(), place_nodes() == 1 ? "" : "s");
 	run_threads(threads, n, &bed.gate, o->seconds, &took);
 	code = report_run(o, &bed, threads);
@@ -294,35 +331,69 @@ static void words_row(const char *what, const double *v, unsigned rounds)
 	printf("\n");
 }
 
-static void words_report(unsigned contenders, unsigned rounds, const double *one, const double *each, double effective)
+/* What was measured, round by round: calls a second on one word, on one a node, and the one over the other. */
+struct words {
+	const struct numa_options *options;
+	unsigned contenders;
+	double *one, *each, *ratios, effective;
+};
+
+static void words_text(const struct words *w)
 {
 	const struct numa2023 *then = &futex_numa2023;
-	double *ratios = calloc(rounds, sizeof *ratios);
-	unsigned nodes = place_nodes();
+	unsigned nodes = place_nodes(), rounds = w->options->rounds;
 
-	text_machine(stdout, effective);
-	printf(", %u node%s, %u contenders, %u rounds\n", nodes, nodes == 1 ? "" : "s", contenders, rounds);
+	text_machine(stdout, w->effective);
+	printf(", %u node%s, %u contenders, %u rounds\n", nodes, nodes == 1 ? "" : "s", w->contenders, rounds);
 	printf("calls/s             median       least        most\n");
-	words_row("one word", one, rounds);
-	words_row("one a node", each, rounds);
-	for (unsigned i = 0; ratios && i < rounds; i++)
-		ratios[i] = ratio(each[i], one[i]);
-	if (ratios)
-		printf("one a node / one: %.2f (%.2f to %.2f); published %.2f (2023, two nodes)\n",
-		       sample_median(ratios, rounds), sample_min(ratios, rounds), sample_max(ratios, rounds),
-		       ratio(then->separate[0] + then->separate[1], then->shared[0] + then->shared[1]));
+	words_row("one word", w->one, rounds);
+	words_row("one a node", w->each, rounds);
+	printf("one a node / one: %.2f (%.2f to %.2f); published %.2f (2023, two nodes)\n",
+	       sample_median(w->ratios, rounds), sample_min(w->ratios, rounds), sample_max(w->ratios, rounds),
+	       ratio(then->separate[0] + then->separate[1], then->shared[0] + then->shared[1]));
 	if (nodes == 1)
 		printf("This machine has one node: both cases are the same, and the ratio is its noise.\n");
-	if (place_is_busy(effective))
+	if (place_is_busy(w->effective))
 		printf("This machine is busy: read nothing into the ratio.\n");
-	free(ratios);
+}
+
+static void words_tsv_row(const struct words *w, const char *words, const double *v, const double *ratios)
+{
+	tsv_row(stdout, "futex_numa_words");
+	tsv_text(stdout, words);
+	tsv_number(stdout, w->contenders);
+	tsv_number(stdout, place_nodes());
+	tsv_number(stdout, w->options->rounds);
+	tsv_number(stdout, w->options->seconds);
+	tsv_spread(stdout, v, w->options->rounds);
+	tsv_spread(stdout, ratios, ratios ? w->options->rounds : 0);
+	tsv_end(stdout);
+}
+
+static void words_tsv(const struct words *w)
+{
+	tsv_machine(stdout, "-");
+	tsv_head(stdout, "words c nodes i t thput thput_min thput_max ratio ratio_min ratio_max");
+	words_tsv_row(w, "one", w->one, NULL);
+	words_tsv_row(w, "each", w->each, w->ratios);
+}
+
+static void words_report(struct words *w)
+{
+	for (unsigned i = 0; i < w->options->rounds; i++)
+		w->ratios[i] = ratio(w->each[i], w->one[i]);
+	if (w->options->output == OUTPUT_TSV)
+		words_tsv(w);
+	else
+		words_text(w);
 }
 
 int numa_words(const struct numa_options *o)
 {
 	unsigned n = o->contenders ? o->contenders : place_cpus() > place_nodes() ? place_cpus() : place_nodes();
 	size_t page = 65536; /* at least as large as any machine's */
-	double *rates = calloc(2 * (size_t)o->rounds, sizeof *rates), effective = place_effective_cpus(), rate = 0;
+	double *rates = calloc(3 * (size_t)o->rounds, sizeof *rates), rate = 0;
+	struct words words = { o, n, rates, rates + o->rounds, rates + 2 * o->rounds, place_effective_cpus() };
 	char *pages = mmap(NULL, page * place_nodes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (pages == MAP_FAILED || !rates) {
@@ -332,7 +403,7 @@ int numa_words(const struct numa_options *o)
 	for (unsigned i = 0; i < 2 * o->rounds && rate >= 0; i++)
 		rate = rates[i % 2 * o->rounds + i / 2] = words_once(n, o->seconds, i % 2 == 0, pages, page);
 	if (rate >= 0)
-		words_report(n, o->rounds, rates, rates + o->rounds, effective);
+		words_report(&words);
 	else
 		fprintf(stderr, "%s: a contender could not go on: %s\n", program_name, strerror((int)-rate));
 	munmap(pages, page * place_nodes());

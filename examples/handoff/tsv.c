@@ -5,10 +5,10 @@
 #include "tsv.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <sys/utsname.h>
 
 #include "args.h"
+#include "metrics.h"
 #include "place.h"
 
 enum output tsv_option(const char *arg)
@@ -61,6 +61,13 @@ void tsv_number(FILE *out, double value)
 void tsv_yes(FILE *out, bool value)
 {
 	tsv_text(out, value ? "yes" : "no");
+}
+
+void tsv_spread(FILE *out, const double *v, size_t n)
+{
+	tsv_number(out, sample_median(v, n));
+	tsv_number(out, sample_min(v, n));
+	tsv_number(out, sample_max(v, n));
 }
 
 void tsv_end(FILE *out)

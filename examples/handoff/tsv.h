@@ -10,6 +10,7 @@
 #define HANDOFF_TSV_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /* What -f asks for: text for people, or this. */
@@ -28,6 +29,7 @@ void tsv_text(FILE *out, const char *value);
 void tsv_letter(FILE *out, char value);
 void tsv_number(FILE *out, double value); /* NAN: not known */
 void tsv_yes(FILE *out, bool value);
+void tsv_spread(FILE *out, const double *v, size_t n); /* three fields: median, least, most */
 void tsv_end(FILE *out);
 
 #endif

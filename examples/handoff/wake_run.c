@@ -282,7 +282,8 @@ static void take_samples(struct bed *b, struct wake_results *r)
 		before = done;
 		if ((double)(now - told) < o->interval * 1e9 && i + 1 < r->rate_count)
 			continue;
-		printf("current rps: %.2f\n", ratio((double)(done - told_at) * 1e9, (double)(now - told)));
+		if (o->output == OUTPUT_TEXT)
+			printf("current rps: %.2f\n", ratio((double)(done - told_at) * 1e9, (double)(now - told)));
 		fflush(stdout);
 		told = now;
 		told_at = done;

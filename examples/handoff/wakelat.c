@@ -9,6 +9,7 @@
  */
 #include "wakelat.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static const char help[] =
 	"  -M auto    message thread i runs on the i-th CPU, the workers on the rest, if there is one\n"
 	"  -P POINT   workers sleep on: futex (default), as in schbench; cond, an nlock_cond_t; sem, an nlock_sem_t\n"
 	"  -b N       slots of the process's futex hash: 0 is the global hash, else a power of two\n"
+	"  -f, --format FORMAT   text (default), tsv\n"
 	"  --help, --version\n"
 	"\n"
 	"The two command lines of 2025, which took this program's ancestor five seconds each:\n"
@@ -94,6 +96,9 @@ static void set_option(struct wake_options *o, int option, const char *arg)
 	case 'P':
 		o->kind = (enum point_kind)args_word('P', arg, point_names);
 		break;
+	case 'f':
+		o->output = tsv_option(arg);
+		break;
 	case 'b':
 		o->slots = hash_slots_from(arg);
 		break;
@@ -132,9 +137,8 @@ static double rate_at(const struct wake_results *r, unsigned per_cent)
 	return r->rates[below ? below - 1 : 0];
 }
 
-static void print_rates(const struct wake_options *o, struct wake_results *r)
+static void print_rates(const struct wake_options *o, const struct wake_results *r)
 {
-	qsort(r->rates, r->rate_count, sizeof r->rates[0], by_size);
 	printf("RPS percentiles (requests) runtime %g (s) (%u total samples)\n", o->seconds, r->rate_count);
 	printf("\t   20.0th: %.0f\n", rate_at(r, 20));
 	printf("\t*  50.0th: %.0f\n", rate_at(r, 50));
@@ -142,7 +146,40 @@ static void print_rates(const struct wake_options *o, struct wake_results *r)
 	printf("\t  min=%.0f, max=%.0f\n", r->rates[0], r->rates[r->rate_count - 1]);
 }
 
-static void print_results(const struct wake_options *o, struct wake_results *r, enum hash_how how)
+static void tsv_latencies(const struct wait_hist *h)
+{
+	static const double quantiles[] = { 0.5, 0.9, 0.99, 0.999, 1 };
+
+	for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
+		tsv_number(stdout, wait_quantile(h, quantiles[i]) / 1000);
+}
+
+static void print_tsv(const struct wake_options *o, const struct wake_results *r)
+{
+	tsv_machine(stdout, "-");
+	tsv_head(stdout, "point m threads pinned cpu_locks operations sleep t hash wake_p50 wake_p90 wake_p99 "
+			 "wake_p999 wake_max "
+			 "req_p50 req_p90 req_p99 req_p999 req_max rps_p20 rps_p50 rps_p90 rps");
+	tsv_row(stdout, "wakelat");
+	tsv_text(stdout, point_names[o->kind]);
+	tsv_number(stdout, o->messages);
+	tsv_number(stdout, o->workers);
+	tsv_yes(stdout, o->pin);
+	tsv_yes(stdout, !o->no_cpu_locks);
+	tsv_number(stdout, o->operations);
+	tsv_number(stdout, (double)o->sleep_ns / 1000);
+	tsv_number(stdout, o->seconds);
+	tsv_number(stdout, o->slots == HASH_DEFAULT ? NAN : o->slots);
+	tsv_latencies(&r->wakeups);
+	tsv_latencies(&r->requests);
+	tsv_number(stdout, rate_at(r, 20));
+	tsv_number(stdout, rate_at(r, 50));
+	tsv_number(stdout, rate_at(r, 90));
+	tsv_number(stdout, r->average);
+	tsv_end(stdout);
+}
+
+static void print_results(const struct wake_options *o, const struct wake_results *r, enum hash_how how)
 {
 	print_latencies("Wakeup", o, &r->wakeups);
 	print_latencies("Request", o, &r->requests);
@@ -152,6 +189,13 @@ static void print_results(const struct wake_options *o, struct wake_results *r, 
 	for (size_t i = 0; i < 2; i++)
 		printf("published: private over global hash %.3f (%s, 2025, 5 CPUs)\n",
 		       ratio(schbench2025[i].series, schbench2025[i].base), schbench2025[i].what);
+}
+
+static void print_head(const struct wake_options *o)
+{
+	text_machine(stdout, -1);
+	printf(", %u message thread%s, %u worker%s each, sleeping on %s\n", o->messages, o->messages == 1 ? "" : "s",
+	       o->workers, o->workers == 1 ? "" : "s", point_names[o->kind]);
 }
 
 static int run(const struct wake_options *o)
@@ -165,15 +209,18 @@ static int run(const struct wake_options *o)
 			strerror(err));
 		return EXIT_MISSING;
 	}
-	text_machine(stdout, -1);
-	printf(", %u message thread%s, %u worker%s each, sleeping on %s\n", o->messages, o->messages == 1 ? "" : "s",
-	       o->workers, o->workers == 1 ? "" : "s", point_names[o->kind]);
+	if (o->output == OUTPUT_TEXT)
+		print_head(o);
 	err = wake_run(o, &results);
 	if (err) {
 		fprintf(stderr, "%s: the run failed: %s\n", program_name, strerror(err));
 		return EXIT_VIOLATION;
 	}
-	print_results(o, &results, how);
+	qsort(results.rates, results.rate_count, sizeof results.rates[0], by_size);
+	if (o->output == OUTPUT_TSV)
+		print_tsv(o, &results);
+	else
+		print_results(o, &results, how);
 	return EXIT_DONE;
 }
 
@@ -182,6 +229,7 @@ int main(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
+		{ "format", required_argument, NULL, 'f' },
 		{ 0 },
 	};
 	struct wake_options o = {
@@ -198,7 +246,7 @@ int main(int argc, char **argv)
 	int c;
 
 	program_name = "wakelat";
-	while ((c = args_next(argc, argv, ":m:t:r:w:i:s:n:F:LM:P:b:", longs, given)) != -1) {
+	while ((c = args_next(argc, argv, ":m:t:r:w:i:s:n:F:LM:P:b:f:", longs, given)) != -1) {
 		if (c == 'V')
 			args_version();
 		if (c == 'h') {

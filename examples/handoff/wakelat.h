@@ -10,6 +10,7 @@
 
 #include "metrics.h"
 #include "point.h"
+#include "tsv.h"
 
 #define SAMPLES_MAX 4096u /* of the rate */
 
@@ -22,6 +23,7 @@ struct wake_options {
 	bool no_cpu_locks, pin; /* message thread i to CPU i, the workers to the others */
 	int slots;
 	enum point_kind kind;
+	enum output output;
 };
 
 /* What a run found. `rates` are requests a second in stretches of equal length. */

@@ -12,7 +12,7 @@ program=${ULOCKFLEX:-${top_builddir:-.}/examples/handoff/ulockflex}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-locks='e k t f h c p P s T F H C'
+locks='e k l t f h c p P s q r w T F H C'
 quick='-t 0.02 -i 1 -R 1000'
 tab=$(printf '\t')
 . "$(dirname "$0")/tally.sh" || exit 1
@@ -72,8 +72,12 @@ guard()
 	test_that 'a hundred threads are no trouble' excludes -L t -c 100 -r 9 -x 1
 	test_that 'more tasks than locks share them' excludes -L f -c 7 -a 3
 	test_that 'more locks than tasks are allowed' excludes -L f -c 2 -a 5
-	test_that 'readers and writers exclude each other' excludes -L s -c 4 -s 50 -r 0 -x 0
-	test_that 'readers alone are allowed' excludes -L s -c 4 -s 100 -r 0 -x 0
+	for lock in s q r w; do
+		for mode in thread proc; do
+			test_that "$lock: readers and writers exclude each other ($mode)" excludes -L $lock -c 4 -s 50 -r 0 -x 0 -M $mode
+			test_that "$lock: readers alone are allowed ($mode)" excludes -L $lock -c 4 -s 100 -r 0 -x 0 -M $mode
+		done
+	done
 	test_that 'waits are taken' excludes -L t -W
 	for place in none rr compact spread node; do
 		test_that "-A $place works" excludes -L c -A "$place"

@@ -12,11 +12,13 @@
 #include "locks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/sem.h>
 #include <unistd.h>
 
@@ -70,7 +72,7 @@ static int empty_unlock(struct lock *l)
 
 /* System V objects are not freed with the process, so that each one made is remembered here, also for a signal
  * handler. A slot is written before its neighbour is used, and holds -1 when there is nothing to remove. */
-static volatile sig_atomic_t sems[LOCKS_MAX];
+static volatile sig_atomic_t sems[SEMS_MAX];
 static volatile sig_atomic_t sems_used;
 
 void locks_cleanup(void)
@@ -91,7 +93,7 @@ static int sysv_init(struct lock *l, const struct lock_kind *kind, const struct 
 	(void)kind, (void)setup;
 	while (slot < sems_used && sems[slot] >= 0)
 		slot++;
-	if (slot == LOCKS_MAX)
+	if (slot == SEMS_MAX)
 		return ENOSPC;
 	id = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
 	if (id < 0)
@@ -143,6 +145,87 @@ static void sysv_lock(struct lock *l, struct tally *t)
 static int sysv_unlock(struct lock *l)
 {
 	return sysv_op(l, 1, 0);
+}
+
+/* ------------------------------------------------------------------ l: a byte of a file */
+
+/* All locks are bytes of one file without a name. A record lock belongs to an open file, so each task opens it for itself, at its first
+ * request, and what a process inherits is forgotten. */
+static int lock_file = -1;
+static off_t bytes_used;
+static pthread_key_t opened;
+
+static void close_own(void *own)
+{
+	close((int)(intptr_t)own - 1);
+}
+
+static void forget_own(void)
+{
+	pthread_setspecific(opened, NULL);
+}
+
+static int open_own(void)
+{
+	intptr_t own = (intptr_t)pthread_getspecific(opened);
+	char path[64];
+	int fd;
+
+	if (own)
+		return (int)own - 1;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", lock_file);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0)
+		pthread_setspecific(opened, (void *)(intptr_t)(fd + 1)); /* NULL is none */
+	return fd;
+}
+
+static int record_init(struct lock *l, const struct lock_kind *kind, const struct lock_setup *setup)
+{
+	(void)kind, (void)setup;
+	if (lock_file < 0) {
+		int err = pthread_key_create(&opened, close_own);
+
+		err = err ? err : pthread_atfork(NULL, NULL, forget_own);
+		if (err)
+			return err;
+		lock_file = memfd_create("locks", MFD_CLOEXEC);
+	}
+	if (lock_file < 0 || open_own() < 0)
+		return errno;
+	l->u.byte = bytes_used++;
+	return 0;
+}
+
+/* 0, or EAGAIN with F_OFD_SETLK. Nothing else can be gone on with. */
+static int record_op(struct lock *l, int command, short type)
+{
+	struct flock range = { .l_type = type, .l_whence = SEEK_SET, .l_start = l->u.byte, .l_len = 1 };
+	int own = open_own();
+
+	while (own < 0 || fcntl(own, command, &range) != 0) {
+		if (own >= 0 && (errno == EAGAIN || errno == EACCES))
+			return EAGAIN;
+		if (own < 0 || errno != EINTR) {
+			fprintf(stderr, "%s: a record lock: %s\n", program_name, strerror(errno));
+			_exit(1);
+		}
+	}
+	return 0;
+}
+
+static void record_lock(struct lock *l, struct tally *t)
+{
+	if (record_op(l, F_OFD_SETLK, F_WRLCK) == 0)
+		return;
+	t->failed++;
+	t->sleeps++;
+	record_op(l, F_OFD_SETLKW, F_WRLCK);
+}
+
+static int record_unlock(struct lock *l)
+{
+	return record_op(l, F_OFD_SETLK, F_UNLCK);
 }
 
 /* ------------------------------------------------------------------ p, P: pthread */
@@ -233,6 +316,46 @@ static int rwlock_unlock(struct lock *l)
 	return pthread_rwlock_unlock(&l->u.rwlock);
 }
 
+/* ------------------------------------------------------------------ q, r, w: nlock's reader-writer lock */
+
+static int nlock_rw_init(struct lock *l, const struct lock_kind *kind, const struct lock_setup *setup)
+{
+	return nlock_rwlock_init(&l->u.nlock_rw, kind->prefers, setup->shared ? NLOCK_SHARED : NLOCK_PRIVATE);
+}
+
+static void nlock_rw_fini(struct lock *l)
+{
+	nlock_rwlock_destroy(&l->u.nlock_rw);
+}
+
+static void nlock_rw_wrlock(struct lock *l, struct tally *t)
+{
+	if (nlock_rwlock_trywrlock(&l->u.nlock_rw) == 0)
+		return;
+	t->failed++;
+	nlock_rwlock_wrlock(&l->u.nlock_rw);
+}
+
+/* As with pthread's. */
+static void nlock_rw_rdlock(struct lock *l, struct tally *t)
+{
+	if (nlock_rwlock_tryrdlock(&l->u.nlock_rw) == 0)
+		return;
+	t->failed++;
+	if (nlock_rwlock_rdlock(&l->u.nlock_rw) != 0)
+		abort();
+}
+
+static int nlock_rw_rdunlock(struct lock *l)
+{
+	return nlock_rwlock_rdunlock(&l->u.nlock_rw);
+}
+
+static int nlock_rw_wrunlock(struct lock *l)
+{
+	return nlock_rwlock_wrunlock(&l->u.nlock_rw);
+}
+
 /* ------------------------------------------------------------------ f, c, h: nlock */
 
 static int nlock_init(struct lock *l, const struct lock_kind *kind, const struct lock_setup *setup)
@@ -295,6 +418,7 @@ static int strict_unlock(struct lock *l)
 
 #define EMPTY   .init = empty_init, .fini = fini_nothing, .lock = empty_lock, .unlock = empty_unlock
 #define SYSV    .init = sysv_init, .fini = sysv_fini, .lock = sysv_lock, .unlock = sysv_unlock
+#define RECORD  .init = record_init, .fini = fini_nothing, .lock = record_lock, .unlock = record_unlock
 #define PTHREAD .init = mutex_init, .fini = mutex_fini, .lock = mutex_lock, .unlock = mutex_unlock
 #define NLOCK   .init = nlock_init, .fini = nlock_fini, .lock = nlock_lock, .unlock = nlock_unlock, .is_nlock = true
 #define STRICT \
@@ -302,10 +426,15 @@ static int strict_unlock(struct lock *l)
 #define RWLOCK \
 	.init = rwlock_init, .fini = rwlock_fini, .lock = rwlock_wrlock, .unlock = rwlock_unlock, \
 	.rdlock = rwlock_rdlock, .rdunlock = rwlock_unlock
+#define NLOCK_RW \
+	.init = nlock_rw_init, .fini = nlock_rw_fini, .lock = nlock_rw_wrlock, .unlock = nlock_rw_wrunlock, \
+	.rdlock = nlock_rw_rdlock, .rdunlock = nlock_rw_rdunlock
 
 const struct lock_kind lock_kinds[] = {
 	{ 'e', "empty", "-", "no lock: what the loop itself costs", EMPTY },
 	{ 'k', "sysv", "strict", "System V semaphore, two system calls a turn", SYSV, .counts_sleeps = true },
+	{ 'l', "fcntl", "barges", "record lock on a byte of a file, two system calls a turn", RECORD,
+	  .counts_sleeps = true },
 	{ 't', "ticket", "strict", "ticket lock, a futex word for each waiter", STRICT, .counts_sleeps = true },
 	{ 'f', "fifo", "queued", "nlock, NLOCK_FIFO", NLOCK, .attr = NLOCK_FIFO },
 	{ 'h', "bounded", "bounded", "nlock, NLOCK_BOUNDED, its default", NLOCK, .attr = NLOCK_BOUNDED },
@@ -313,6 +442,11 @@ const struct lock_kind lock_kinds[] = {
 	{ 'p', "pthread", "barges", "pthread_mutex_t, default kind", PTHREAD },
 	{ 'P', "adaptive", "barges", "pthread_mutex_t, adaptive kind (spins as the C library likes)", PTHREAD },
 	{ 's', "rwlock", "barges", "pthread_rwlock_t; -s PCT of the requests are for reading", RWLOCK },
+	{ 'q', "rw-phases", "phases", "nlock_rwlock_t, NLOCK_RW_PHASE_FAIR", NLOCK_RW, .prefers = NLOCK_RW_PHASE_FAIR },
+	{ 'r', "rw-readers", "readers", "nlock_rwlock_t, NLOCK_RW_PREFER_READERS", NLOCK_RW,
+	  .prefers = NLOCK_RW_PREFER_READERS },
+	{ 'w', "rw-writers", "writers", "nlock_rwlock_t, NLOCK_RW_PREFER_WRITERS", NLOCK_RW,
+	  .prefers = NLOCK_RW_PREFER_WRITERS },
 	{ 'T', "spin-ticket", "strict", "as t, but watches its turn for -p microseconds first", STRICT, .spins = true,
 	  .counts_sleeps = true },
 	{ 'F', "spin-fifo", "queued", "as f, but tries for -p microseconds first; while it tries, it barges", NLOCK,

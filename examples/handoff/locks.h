@@ -12,20 +12,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <nlock.h>
 
 #include "ticket.h"
 
-#define LOCKS_MAX 1024 /* of one kind at a time */
+#define LOCKS_MAX 1024 /* of ulockflex */
+#define SEMS_MAX  8192 /* System V semaphores of one program */
 
 struct lock {
 	union {
 		nlock_mutex_t nlock;
 		pthread_mutex_t mutex;
 		pthread_rwlock_t rwlock;
+		nlock_rwlock_t nlock_rw;
 		struct ticket_lock ticket;
-		int sem; /* id of a System V set of one */
+		int sem;    /* id of a System V set of one */
+		off_t byte; /* of a file */
 	} u;
 	int64_t patience_ns; /* of a spinning lock; 0: none */
 };
@@ -48,13 +52,14 @@ struct tally {
 struct lock_kind {
 	char letter;
 	const char *name;
-	const char *policy; /* "strict", "queued", "barges", "bounded" or "-" */
+	const char *policy; /* "strict", "queued", "barges", "bounded" or "-"; "phases", "readers", "writers" */
 	const char *says;   /* for --help */
 	bool spins;         /* uses patience_ns */
 	bool counts_sleeps; /* in its tally */
 	bool is_nlock;      /* nlock_stats speaks of it */
 	bool has_slots;     /* needs lock_setup's */
 	nlock_attr_t attr;  /* if it is one of nlock's */
+	int prefers;        /* if it is nlock's reader-writer lock */
 	int (*init)(struct lock *l, const struct lock_kind *kind,
 		    const struct lock_setup *setup); /* 0 or an errno value */
 	void (*fini)(struct lock *l);

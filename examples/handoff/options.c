@@ -23,7 +23,7 @@ static const char help_head[] =
 	"  -r US       mean time without the lock (2)   -x US    mean time with it (1)\n"
 	"  -L LIST     locks, by letter or name, comma separated (k,t,f,h,c,p)\n"
 	"  -p US       how long a spinning lock spins (3)\n"
-	"  -s PCT      share of requests for reading (0); needs lock s\n"
+	"  -s PCT      share of requests for reading (0); needs locks s, q, r or w\n"
 	"  -M MODE     tasks are: thread (default), proc\n"
 	"  -A PLACE    tasks run on: rr, CPU after CPU (default); compact; spread; node, node after node; none\n"
 	"  -R N        rounds of busy work in a microsecond; without it they are measured\n"
@@ -45,6 +45,7 @@ static const char help_tail[] =
 	"  queued   passes only to one that waits in the queue; if all are still on the way there, it goes free\n"
 	"  bounded  goes free, and is passed on once the first waiter has been overtaken too often or for too long\n"
 	"  barges   goes free and one waiter is woken: whoever comes first takes it (convoy avoidance)\n"
+	"  phases, readers, writers   reader-writer locks: in turn, readers first, writers first\n"
 	"\n"
 	"Columns of the classic row: WC, RC per cent of write, read requests that did not succeed at once; R for\n"
 	"spinning locks per cent of those that spinning resolved, for others sleeps per such request; COV\n"
@@ -170,7 +171,7 @@ static void check_together(const struct options *o, const char *given)
 	if (strchr(given, 'p') && !spins)
 		args_error("-p needs a spinning lock: T, F, H or C");
 	if (cf->reads && !shares)
-		args_error("-s needs lock s, and no other");
+		args_error("-s needs reader-writer locks, and no other: s, q, r, w");
 	if (cf->reads == 100 && o->history_file)
 		args_error("-H has nothing to write if all requests are for reading");
 	if (o->history_file && !strcmp(o->history_file, "-") && o->format != FORMAT_CLASSIC)

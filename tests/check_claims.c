@@ -239,6 +239,23 @@ TEST(small_private_hash_cost_a_factor_of_five_to_ten)
 	must(is_near(hash_ratio("5 cores, 8192 buckets"), 0.924, 0.0005));
 }
 
+TEST(reads_alone_had_at_least_one_and_a_half_times_the_throughput_of_writes_alone_in_figure_6)
+{
+	const size_t last = FIGURE6_SHARES - 1;
+
+	must_be(figure6_count, 4);
+	for (size_t i = 0; i < figure6_count; i++) {
+		must(figure6[i].furwock[last] / figure6[i].furwock[0] >= 1.5);
+		must(figure6[i].ulocks[last] / figure6[i].ulocks[0] >= 2.5);
+	}
+	must_be(figure6_near(1)->tasks, 2);
+	must_be(figure6_near(3)->tasks, 3);
+	must_be(figure6_near(99)->tasks, 4);
+	must_be(figure6_near(4096)->tasks, 100);
+	must_be(figure6_reads[0], 0);
+	must_be(figure6_reads[last], 100);
+}
+
 TEST(schbench_saw_nothing_of_it)
 {
 	must(is_near(ratio(schbench2025[0].series, schbench2025[0].base), 1.010, 0.0005));
@@ -357,6 +374,7 @@ static const struct test tests[] = {
 	ONCE(jains_index_is_1_for_equals_and_one_nth_for_a_hog),
 	ONCE(separate_nodes_made_futex_numa_three_times_as_fast),
 	ONCE(small_private_hash_cost_a_factor_of_five_to_ten),
+	ONCE(reads_alone_had_at_least_one_and_a_half_times_the_throughput_of_writes_alone_in_figure_6),
 	ONCE(schbench_saw_nothing_of_it),
 	ONCE(bypass_of_arrival_order_is_0_and_of_any_order_what_counting_says),
 	ONCE(wait_quantiles_are_within_half_a_per_cent_at_every_scale),

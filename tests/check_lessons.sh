@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# check_lessons.sh - convoy: exit codes, errors, the shape and the sums of what it prints
+# check_lessons.sh - convoy, rwshare: exit codes, errors, the shape and the sums of what it prints
 #
 # No figure that was measured is checked, only that it is there, and that it agrees with the others. top_builddir says where the
 # programs were built.
@@ -95,5 +95,39 @@ convoy() {
 	test_that 'convoy: the sweep is in form' gives_tables 'convoy_sweep 10' --sweep -f tsv -t 0.032 -b 2 -i 1 -s 2
 }
 
+# ---------------------------------------------------------------- rwshare
+
+# A row for each share, all of whose throughputs are there, and one of ratios.
+shares_have_rows() {
+	fields=$1 tasks=$2
+	shift 2
+	gives "  \\| 2002, $tasks tasks\$" -t 0.005 -i 1 "$@" || return 1
+	for share in 0 20 40 60 80 100 100/0; do
+		[ "$(grep -Ec "^ *$share( +[1-9][0-9.]*|  *0\\.[0-9]+){$fields}  \\|( +[1-9][0-9.]*){2}\$" "$work/out")" -eq 1 ] || {
+			echo "no row of $share"
+			cat "$work/out"
+			return 1
+		}
+	done
+}
+
+rwshare() {
+	begin rwshare
+	common 'c r x t i L M A R S f' 'c r x t i L M A R S f'
+	for bad in 0 4097 -1 ''; do
+		test_that "rwshare: -c '$bad' is an error" is_refused -c "$bad"
+	done
+	for bad in '' , c f t,s e; do
+		test_that "rwshare: -L '$bad' is an error" is_refused -L "$bad"
+	done
+	test_that 'rwshare: its table has its rows' shares_have_rows 4 2
+	test_that 'rwshare: so it has of processes' shares_have_rows 4 2 -M proc
+	test_that 'rwshare: so it has of one lock and many tasks' shares_have_rows 1 4 -L q -c 20
+	test_that 'rwshare: so it has of an empty loop' shares_have_rows 2 3 -L r,rw-writers -c 3 -r 0 -x 0
+	test_that 'rwshare: tsv is in form' gives_tables 'rwshare 24' -f tsv -t 0.005 -i 2
+	test_that 'rwshare: so it is of processes' gives_tables 'rwshare 6' --format tsv -t 0.005 -i 1 -M proc -L w
+}
+
 convoy
+rwshare
 finish

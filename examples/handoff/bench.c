@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "args.h"
 #include "region.h"
 #include "watchdog.h"
 
@@ -168,6 +169,24 @@ const struct summary *bench_find(const struct config *cf, const struct summary *
 		if (s[k].kind->letter == letter && !s[k].error)
 			return &s[k];
 	return NULL;
+}
+
+int bench_complaints(const struct config *cf, const struct summary *s)
+{
+	int code = EXIT_DONE;
+
+	for (unsigned k = 0; k < cf->kind_count; k++) {
+		if (s[k].error) {
+			fprintf(stderr, "%s: lock %c cannot be had here: %s\n", program_name, s[k].kind->letter,
+				strerror(s[k].error));
+			code = code == EXIT_DONE ? EXIT_MISSING : code;
+		}
+		if (!s[k].guard_ok) {
+			fprintf(stderr, "%s: lock %c let two in at once\n", program_name, s[k].kind->letter);
+			code = EXIT_VIOLATION;
+		}
+	}
+	return code;
 }
 
 double bench_ratio(const struct config *cf, const struct summary *s, char above, char below)

@@ -111,6 +111,10 @@ struct summary {
 int bench_all(const struct config *config, struct summary *summaries);
 void bench_free(struct summary *summaries, unsigned n);
 
+/* Says on standard error which locks cannot be had here and which let two in at once, and returns the exit code
+ * that follows. */
+int bench_complaints(const struct config *config, const struct summary *summaries);
+
 /* One run: 0, or what region_make says, or an errno value. *guard_ok is cleared on a violation. The history is the caller's to free. */
 int bench_run(const struct config *config, const struct lock_kind *kind, unsigned run, double *metrics, bool *guard_ok,
 	      struct history *history);

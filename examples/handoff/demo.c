@@ -94,6 +94,6 @@ int mode_demo(const struct options *o)
 	say_strips(&cf, s);
 	say_ratios(&cf, s);
 	bench_free(s, cf.kind_count);
-	code = mode_complaints(&cf, s);
+	code = bench_complaints(&cf, s);
 	return code == EXIT_MISSING ? EXIT_DONE : code;
 }

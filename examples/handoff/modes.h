@@ -17,8 +17,4 @@ int mode_claims(const struct options *o);
 /* --demo: the experiment of 2002 in a quarter of a minute, in words. */
 int mode_demo(const struct options *o);
 
-/* Says on standard error which locks cannot be had here and which let two in at once, and returns the exit code
- * that follows. */
-int mode_complaints(const struct config *config, const struct summary *summaries);
-
 #endif

@@ -130,6 +130,24 @@ const struct ols_cell ols2002[] = {
 };
 const size_t ols2002_count = sizeof ols2002 / sizeof ols2002[0];
 
+const unsigned figure6_reads[FIGURE6_SHARES] = { 0, 20, 40, 60, 80, 100 };
+const struct figure6 figure6[] = {
+	{ 2, { 67165, 69219, 77104, 92343, 118647, 167676 }, { 60904, 64614, 73360, 88897, 116063, 171917 } },
+	{ 3, { 88467, 88533, 88831, 89361, 90686, 168008 }, { 65840, 65509, 68689, 75017, 86346, 172016 } },
+	{ 4, { 91514, 89593, 89759, 90189, 91879, 168041 }, { 64184, 62825, 66138, 72996, 91051, 172016 } },
+	{ 100, { 108178, 89063, 89196, 89726, 91780, 167974 }, { 56299, 62163, 62097, 66801, 77766, 171652 } },
+};
+const size_t figure6_count = sizeof figure6 / sizeof figure6[0];
+
+const struct figure6 *figure6_near(unsigned tasks)
+{
+	size_t i = figure6_count - 1;
+
+	while (i && figure6[i].tasks > tasks)
+		i--;
+	return &figure6[i];
+}
+
 const struct numa2023 futex_numa2023 = { { 16154935, 16202472 }, { 48584991, 48680560 } };
 
 const struct hash2025 futex_hash2025[] = {

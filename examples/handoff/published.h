@@ -5,7 +5,7 @@
  *   26 February 2002   Hubertus Franke, first ulockflex table; two-way Pentium III, 550 MHz
  *    5 March 2002      the same, "Futexes III : performance numbers"
  *    6 March 2002      the same, "Futexes V": FUTEX_UP_FAIR beside FUTEX_UP; and on the evening the acquisition histories
- *   OLS 2002           Franke, Russell, Kirkwood, "Fuss, Futexes and Furwocks", tables 1 and 2; two-way Pentium III, 500 MHz
+ *   OLS 2002           Franke, Russell, Kirkwood, "Fuss, Futexes and Furwocks", tables 1 and 2, figure 6; two-way Pentium III, 500 MHz
  *   2023, 2025         Peter Zijlstra's futex_numa, and "perf bench futex hash" on the private hash
  *
  * The lock letters of 2002 are not all ours: its `f` was strict FIFO, except on 6 March, where the two rows
@@ -58,6 +58,20 @@ struct ols_range {
 	size_t cells;
 };
 struct ols_range ols_fair_range(void);
+
+/* Figure 6 of the OLS paper: iterations a second, read from its bars, by how many per cent of the requests are for reading; a lock for readers and
+ * writers made of two futexes, and one of ulocks. The paper does not say with what r and x. */
+#define FIGURE6_SHARES 6u
+extern const unsigned figure6_reads[FIGURE6_SHARES];
+struct figure6 {
+	unsigned tasks;
+	double furwock[FIGURE6_SHARES], ulocks[FIGURE6_SHARES];
+};
+extern const struct figure6 figure6[];
+extern const size_t figure6_count;
+
+/* The last of them that has no more tasks; the first if all have more. */
+const struct figure6 *figure6_near(unsigned tasks);
 
 /* A history as far as it was printed. */
 struct trace2002 {

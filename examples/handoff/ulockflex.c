@@ -27,24 +27,6 @@
 #include "strip.h"
 #include "watchdog.h"
 
-int mode_complaints(const struct config *cf, const struct summary *s)
-{
-	int code = EXIT_DONE;
-
-	for (unsigned k = 0; k < cf->kind_count; k++) {
-		if (s[k].error) {
-			fprintf(stderr, "ulockflex: lock %c cannot be had here: %s\n", s[k].kind->letter,
-				strerror(s[k].error));
-			code = code == EXIT_DONE ? EXIT_MISSING : code;
-		}
-		if (!s[k].guard_ok) {
-			fprintf(stderr, "ulockflex: lock %c let two in at once\n", s[k].kind->letter);
-			code = EXIT_VIOLATION;
-		}
-	}
-	return code;
-}
-
 static void print_rows(const struct options *o, const struct summary *s)
 {
 	for (unsigned k = 0; k < o->config.kind_count; k++) {
@@ -143,7 +125,7 @@ static int mode_run(const struct options *o)
 		return EXIT_VIOLATION;
 	}
 	bench_free(summaries, o->config.kind_count);
-	return mode_complaints(&o->config, summaries);
+	return bench_complaints(&o->config, summaries);
 }
 
 int main(int argc, char **argv)

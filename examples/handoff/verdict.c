@@ -39,7 +39,7 @@ static bool measure(struct trial *t, const char *letters, unsigned tasks, double
 		t->worst = EXIT_VIOLATION;
 		return false;
 	}
-	code = mode_complaints(cf, t->summaries);
+	code = bench_complaints(cf, t->summaries);
 	if (code == EXIT_VIOLATION)
 		t->worst = code;
 	printf("\n");

@@ -9,6 +9,7 @@
 #define HANDOFF_LOCKS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +32,8 @@ struct lock {
 		int sem;    /* id of a System V set of one */
 		off_t byte; /* of a file */
 	} u;
-	int64_t patience_ns; /* of a spinning lock; 0: none */
+	int64_t patience_ns;     /* of a spinning lock; 0: none */
+	_Atomic uint32_t handed; /* of locks that are in the kernel */
 };
 
 struct lock_setup {

@@ -256,6 +256,16 @@ TEST(reads_alone_had_at_least_one_and_a_half_times_the_throughput_of_writes_alon
 	must_be(figure6_reads[last], 100);
 }
 
+TEST(fcntl_locks_cost_tdbtorture_most_where_futexes_hardly_met)
+{
+	const struct torture2002 *fcntl = &torture2002[0], *futex = &torture2002[2];
+
+	must(is_near(fcntl->high / futex->high, 1.69, 0.005));
+	must(is_near(fcntl->low / futex->low, 13.30, 0.005));
+	must(is_near(fcntl->none / futex->none, 1.84, 0.005));
+	must(is_near(TORTURE_MARCH_9, 0.77, 0.005));
+}
+
 TEST(schbench_saw_nothing_of_it)
 {
 	must(is_near(ratio(schbench2025[0].series, schbench2025[0].base), 1.010, 0.0005));
@@ -375,6 +385,7 @@ static const struct test tests[] = {
 	ONCE(separate_nodes_made_futex_numa_three_times_as_fast),
 	ONCE(small_private_hash_cost_a_factor_of_five_to_ten),
 	ONCE(reads_alone_had_at_least_one_and_a_half_times_the_throughput_of_writes_alone_in_figure_6),
+	ONCE(fcntl_locks_cost_tdbtorture_most_where_futexes_hardly_met),
 	ONCE(schbench_saw_nothing_of_it),
 	ONCE(bypass_of_arrival_order_is_0_and_of_any_order_what_counting_says),
 	ONCE(wait_quantiles_are_within_half_a_per_cent_at_every_scale),

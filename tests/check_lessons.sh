@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# check_lessons.sh - convoy, rwshare: exit codes, errors, the shape and the sums of what it prints
+# check_lessons.sh - convoy, rwshare, minitdb: exit codes, errors, the shape and the sums of what it prints
 #
 # No figure that was measured is checked, only that it is there, and that it agrees with the others. top_builddir says where the
 # programs were built.
@@ -128,6 +128,61 @@ rwshare() {
 	test_that 'rwshare: so it is of processes' gives_tables 'rwshare 6' --format tsv -t 0.005 -i 1 -M proc -L w
 }
 
+# ---------------------------------------------------------------- minitdb
+
+# A row for each lock; the database was intact after each of its runs.
+database_is_intact() {
+	locks=$1
+	shift
+	gives '^ L policy +seconds +ops/s over c +WC csw/op +intact$' -i 2 -L "$locks" "$@" || return 1
+	for lock in $(echo "$locks" | tr , ' '); do
+		has "^ $lock (strict|queued|bounded|barges|phases) +[0-9.]+ +[0-9]+ +([0-9.]+|-) +[0-9.]+ +[0-9.]+  yes\$" || return 1
+	done
+	has '^  fcntl +1\.69 +13\.30 +1\.84$'
+}
+
+# Each fault has its line, and the last line says so.
+faults_are_found() {
+	gives '^self-test passed$' -T || return 1
+	[ "$(grep -c ': found out$' "$work/out")" -eq 9 ] && has '^sound: nothing is found$'
+}
+
+minitdb() {
+	begin minitdb
+	common 'c n H k i L M A S f T' 'c n H k i L M A S f'
+	for bad in 0 257 -1 ''; do
+		test_that "minitdb: -c '$bad' is an error" is_refused -c "$bad"
+	done
+	for bad in 0 8001 -1 1.5; do
+		test_that "minitdb: -H '$bad' is an error" is_refused -H "$bad"
+	done
+	for bad in 0 4; do
+		test_that "minitdb: -k $bad is an error" is_refused -k $bad
+	done
+	for bad in '' , e T t,nothing; do
+		test_that "minitdb: -L '$bad' is an error" is_refused -L "$bad"
+	done
+	test_that 'minitdb: -T with anything else is an error' is_refused -T -c 3
+	test_that 'minitdb: planted faults are found' faults_are_found
+	for lock in k l t f h c p P s q; do
+		for mode in thread proc; do
+			test_that "minitdb: $lock, one chain ($mode)" database_is_intact $lock -n 1000 -M $mode
+			test_that "minitdb: $lock, many chains ($mode)" database_is_intact $lock -n 1000 -H 64 -k 1 -M $mode
+		done
+	done
+	test_that 'minitdb: a list of locks' database_is_intact t,f,h,c,p -n 2000
+	test_that 'minitdb: low contention, as in 2002' database_is_intact c,l -n 1000 -H 4096 -k 3
+	test_that 'minitdb: one worker has nobody to wait for' database_is_intact t,c,k -n 1000 -c 1
+	test_that 'minitdb: a single operation is a run' database_is_intact h -n 1 -c 1
+	test_that 'minitdb: forty workers' database_is_intact h,c -n 200 -c 40 -k 1
+	for place in none compact spread node; do
+		test_that "minitdb: -A $place works" database_is_intact h -n 500 -A $place
+	done
+	test_that 'minitdb: tsv is in form' gives_tables 'minitdb 3' -f tsv -n 1000 -L t,c,p -i 2
+	test_that 'minitdb: so it is of processes' gives_tables 'minitdb 1' --format tsv -n 1000 -L f -i 1 -M proc
+}
+
 convoy
 rwshare
+minitdb
 finish

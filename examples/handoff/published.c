@@ -148,6 +148,12 @@ const struct figure6 *figure6_near(unsigned tasks)
 	return &figure6[i];
 }
 
+const struct torture2002 torture2002[3] = {
+	{ "fcntl", 1003.69, 1482.08, 76.4 },
+	{ "spin and yield", 751.18, 431.42, 67.6 },
+	{ "futex", 593.00, 111.45, 41.5 },
+};
+
 const struct numa2023 futex_numa2023 = { { 16154935, 16202472 }, { 48584991, 48680560 } };
 
 const struct hash2025 futex_hash2025[] = {

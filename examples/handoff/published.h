@@ -5,7 +5,7 @@
  *   26 February 2002   Hubertus Franke, first ulockflex table; two-way Pentium III, 550 MHz
  *    5 March 2002      the same, "Futexes III : performance numbers"
  *    6 March 2002      the same, "Futexes V": FUTEX_UP_FAIR beside FUTEX_UP; and on the evening the acquisition histories
- *   OLS 2002           Franke, Russell, Kirkwood, "Fuss, Futexes and Furwocks", tables 1 and 2, figure 6; two-way Pentium III, 500 MHz
+ *   OLS 2002           Franke, Russell, Kirkwood, "Fuss, Futexes and Furwocks", tables 1 to 3, figure 6; two-way Pentium III, 500 MHz
  *   2023, 2025         Peter Zijlstra's futex_numa, and "perf bench futex hash" on the private hash
  *
  * The lock letters of 2002 are not all ours: its `f` was strict FIFO, except on 6 March, where the two rows
@@ -72,6 +72,19 @@ extern const size_t figure6_count;
 
 /* The last of them that has no more tasks; the first if all have more. */
 const struct figure6 *figure6_near(unsigned tasks);
+
+/* Table 3 of the OLS paper: seconds until six processes had done 200,000 operations each on Samba's database, with one hash chain and
+ * with 4096, and until one process had. */
+struct torture2002 {
+	const char *lock;
+	double high, low, none;
+};
+extern const struct torture2002 torture2002[3];
+
+/* What fair hand-off left of the throughput of that test, by the two sentences there are: "by 50 %" slower, 6 March 2002; unfair "~30 %
+ * faster", 9 March. */
+#define TORTURE_MARCH_6 0.5
+#define TORTURE_MARCH_9 (1 / 1.3)
 
 /* A history as far as it was printed. */
 struct trace2002 {

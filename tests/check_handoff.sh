@@ -8,7 +8,6 @@
 
 set -u
 
-dir=${top_builddir:-.}/examples/handoff
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 . "$(dirname "$0")/tally.sh" || exit 1

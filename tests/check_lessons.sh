@@ -8,7 +8,6 @@
 
 set -u
 
-dir=${top_builddir:-.}/examples/handoff
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 . "$(dirname "$0")/tally.sh" || exit 1
@@ -64,7 +63,7 @@ convoy() {
 	for bad in 1 0 257 -1 ''; do
 		test_that "convoy: -c '$bad' is an error" is_refused -c "$bad"
 	done
-	for bad in '' , e T t,nothing; do
+	for bad in '' ',' e T t,nothing; do
 		test_that "convoy: -L '$bad' is an error" is_refused -L "$bad"
 	done
 	for option in stall format; do
@@ -117,7 +116,7 @@ rwshare() {
 	for bad in 0 4097 -1 ''; do
 		test_that "rwshare: -c '$bad' is an error" is_refused -c "$bad"
 	done
-	for bad in '' , c f t,s e; do
+	for bad in '' ',' c f t,s e; do
 		test_that "rwshare: -L '$bad' is an error" is_refused -L "$bad"
 	done
 	test_that 'rwshare: its table has its rows' shares_have_rows 4 2
@@ -159,7 +158,7 @@ minitdb() {
 	for bad in 0 4; do
 		test_that "minitdb: -k $bad is an error" is_refused -k $bad
 	done
-	for bad in '' , e T t,nothing; do
+	for bad in '' ',' e T t,nothing; do
 		test_that "minitdb: -L '$bad' is an error" is_refused -L "$bad"
 	done
 	test_that 'minitdb: -T with anything else is an error' is_refused -T -c 3

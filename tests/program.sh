@@ -32,6 +32,8 @@ has() {
 	grep -Eq -- "$1" "$work/out" || { echo "no line like $1 in: $(cat "$work/out")"; return 1; }
 }
 
+dir=${top_builddir:-.}/examples/handoff
+
 # begin NAME: from here on it is asked.
 begin() {
 	program=$dir/$1

@@ -49,6 +49,10 @@ int options_next(struct options *o, const struct option_spec *specs);
 /* A decimal number and nothing else. */
 bool parse_number(const char *text, long min, long max, long *number);
 
+/* The path of a file that belongs to this command: in the build tree in one of the directories `in_tree`, which ends with NULL; or where
+ * `installed` is now, if the tree was moved; or in `installed`. False if it is nowhere. `out` has room for PATH_MAX. */
+bool find_own_file(char *out, const char *name, const char *const *in_tree, const char *installed);
+
 /* "2 ns", "13 us", "0.41 s" and "812", "45.1 k", "3.10 M": three digits, for tables. They return buf. */
 #define NUMBER_SIZE 16
 char *format_ns(char buf[NUMBER_SIZE], double ns);

@@ -267,6 +267,10 @@ fi
 # ---------------------------------------------------------------- the rest
 
 check 'the command is installed, and runs from where it is' env LD_LIBRARY_PATH="$libdir" "$root$prefix/bin/nlock" info
+check 'an experiment is installed, and runs from where it is' \
+	sh -c "LD_LIBRARY_PATH='$libdir' \$(find '$root' -path '*/nlock/ulockflex') -c 2 -t 0.01 -i 1 -L f"
+check 'an experiment is installed, and runs from where it is' \
+	sh -c "LD_LIBRARY_PATH='$libdir' \$(find '$root' -path '*/nlock/ulockflex') -c 2 -t 0.01 -i 1 -L f"
 if [ -n "$(find "$root" -name 'libnlock-preload.so')" ]; then
 	for option in --legacy --stats; do
 		check "nlock run $option finds its module beside the command, wherever that was moved" \

@@ -5,6 +5,7 @@
  *	nlock info		what this machine and this kernel offer
  *	nlock run CMD		a program that uses pthreads, with nlock under it
  *	nlock bench NOUN	nlock beside its peers
+ *	nlock report		the experiments about hand-off, on one page
  *
  * Each sub command is a file; this one holds what they share. It sees <nlock.h> and nothing of lib/.
  */
@@ -29,18 +30,19 @@ int usage_error(const char *format, ...)
 	return EXIT_USAGE;
 }
 
-/* The length of the option's name in "--name" or "--name=value". */
-static size_t name_length(const char *arg)
+static bool is_option(const char *arg)
 {
-	return strcspn(arg + 2, "=");
+	return arg[0] == '-' && arg[1] && strcmp(arg, "--");
 }
 
+/* A name of one letter has one dash, and all others have two. */
 static int find_spec(const char *arg, const struct option_spec *specs)
 {
-	size_t n = name_length(arg);
+	const char *name = arg + (arg[1] == '-' ? 2 : 1);
+	size_t n = arg[1] == '-' ? strcspn(name, "=") : strlen(name);
 
 	for (int i = 0; specs[i].name; i++) {
-		if (strlen(specs[i].name) == n && !strncmp(arg + 2, specs[i].name, n))
+		if (strlen(specs[i].name) == n && !strncmp(name, specs[i].name, n) && (n == 1) == (arg[1] != '-'))
 			return i;
 	}
 	return OPTIONS_BAD;
@@ -54,7 +56,7 @@ int options_next(struct options *o, const struct option_spec *specs)
 	if (o->at >= o->argc)
 		return OPTIONS_END;
 	arg = o->argv[o->at++];
-	if (strncmp(arg, "--", 2) || !arg[2]) {
+	if (!is_option(arg)) {
 		usage_error("unexpected argument '%s'", arg);
 		return OPTIONS_BAD;
 	}
@@ -63,7 +65,7 @@ int options_next(struct options *o, const struct option_spec *specs)
 		usage_error("unknown option '%s'", arg);
 		return OPTIONS_BAD;
 	}
-	equals = strchr(arg, '=');
+	equals = arg[1] == '-' ? strchr(arg, '=') : NULL;
 	if (equals && !specs[found].takes_value) {
 		usage_error("option '--%s' takes no value", specs[found].name);
 		return OPTIONS_BAD;
@@ -122,13 +124,17 @@ static const char help[] =
 	"usage: nlock info [--json]\n"
 	"       nlock run [OPTION]... [--] CMD [ARG]...\n"
 	"       nlock bench mutex | cond | rwlock | barrier | sem | once | all [OPTION]...\n"
+	"       nlock report [OPTION]...\n"
 	"       nlock --version | --help\n"
 	"\n"
 	"info    what this machine and its kernel offer to nlock\n"
 	"run     a program that uses pthreads, with nlock under it\n"
 	"bench   speed, order of service and cost of nlock's locks beside their peers\n"
+	"report  the experiments about lock hand-off, with pictures, beside the numbers that were published\n"
 	"\n"
-	"`nlock info --help', `nlock run --help' and `nlock bench NOUN --help' list the options; nlock(1) explains the output.\n";
+	"`nlock info --help', `nlock run --help', `nlock bench NOUN --help' and `nlock report --help' list the "
+	"options;\n"
+	"nlock(1) explains the output.\n";
 
 static int version_main(void)
 {
@@ -142,13 +148,15 @@ static int version_main(void)
 static int dispatch(int argc, char **argv)
 {
 	if (argc < 2)
-		return usage_error("which command? info, run or bench; `nlock --help' says more");
+		return usage_error("which command? info, run, bench or report; `nlock --help' says more");
 	if (!strcmp(argv[1], "info"))
 		return info_main(argc - 2, argv + 2);
 	if (!strcmp(argv[1], "run"))
 		return run_main(argc - 2, argv + 2);
 	if (!strcmp(argv[1], "bench"))
 		return bench_main(argc - 2, argv + 2);
+	if (!strcmp(argv[1], "report"))
+		return report_main(argc - 2, argv + 2);
 	if (argc > 2)
 		return usage_error("unknown command '%s'; `nlock --help' lists them", argv[1]);
 	if (!strcmp(argv[1], "--version"))

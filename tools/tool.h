@@ -17,6 +17,7 @@
 int info_main(int argc, char **argv);
 int run_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
+int report_main(int argc, char **argv);
 
 /* "nlock: ..." on standard error. Returns EXIT_USAGE. */
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -25,7 +26,7 @@ int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * asked, so this one keeps what it has. 0 or an errno value. */
 int try_slots(uint32_t n, int *slots);
 
-/* Long options, spelled out in full: --name, --name VALUE or --name=VALUE. */
+/* Options, spelled out in full: --name, --name VALUE or --name=VALUE; of one letter: -n or -n VALUE. */
 struct option_spec {
 	const char *name; /* NULL ends the table */
 	int takes_value;  /* false, true or OPTION_MAY */

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lesson_claims.c - what is claimed about fair and unfair hand-off, and whether it holds here
+ *
+ *   A   arithmetic on what was published. It holds or the tables were copied wrongly.
+ *   D   what a lock promises, which no machine may make untrue.
+ *   E   what was seen: ratios and shares, never a speed. Not to see it here is a finding and no fault of anybody.
+ *   M   shown beside what was published, without a verdict.
+ *
+ * Where 2002 compared with the futex of the day, which put every waiter to sleep at once, the comparison here is with
+ * pthread_mutex_t (p), which does so too. nlock's own barging lock (c) lets the first waiter watch, so that two CPUs pass it to
+ * and fro; it is shown beside.
+ */
+#include "lesson.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metrics.h"
+#include "published.h"
+
+const char *const verdict_names[VERDICTS] = {
+	"reproduced",   "not reproduced here", "machine busy", "needs a larger machine",
+	"not measured", "shown, no verdict",
+};
+
+/* What is being looked into. */
+struct inquiry {
+	const struct lab *lab;
+	struct finding *finding;
+};
+
+/* ---------------------------------------------------------------- conditions */
+
+/* The experiment that the values come from. False, and no verdict, if there is nothing to be judged. */
+static bool uses(struct inquiry *q, const char *id)
+{
+	const struct outcome *o = lab_find(q->lab, id);
+	struct finding *f = q->finding;
+	double switches;
+
+	if (!o || !o->row_count) {
+		f->lacks = true;
+		snprintf(f->why, sizeof f->why, "%s %s%s%.100s", id, o ? "has no results" : "has not run",
+			 o && *o->said ? ": " : "", o ? o->said : "");
+		return false;
+	}
+	f->cpus = fmin(f->cpus, o->cpus);
+	switches = lab_value(q->lab, id, 't', "csw_op");
+	f->switches = isnan(f->switches) ? switches : f->switches;
+	return true;
+}
+
+static struct condition *add(struct inquiry *q, const char *what, double v)
+{
+	struct finding *f = q->finding;
+	struct condition *c = &f->conditions[f->count < CONDITIONS_MAX ? f->count++ : CONDITIONS_MAX - 1];
+
+	*c = (struct condition){ .value = v, .least = -INFINITY, .most = INFINITY, .then = "" };
+	snprintf(c->what, sizeof c->what, "%s", what);
+	return c;
+}
+
+/* One condition of the claim. What is not known does not hold. */
+static void within(struct inquiry *q, const char *what, double v, double least, double most, const char *then)
+{
+	struct condition *c = add(q, what, v);
+
+	c->least = least;
+	c->most = most;
+	c->then = then;
+	q->finding->holds = q->finding->holds && v >= least && v <= most;
+}
+
+static void at_least(struct inquiry *q, const char *what, double v, double least, const char *then)
+{
+	within(q, what, v, least, INFINITY, then);
+}
+
+static void at_most(struct inquiry *q, const char *what, double v, double most, const char *then)
+{
+	within(q, what, v, -INFINITY, most, then);
+}
+
+static void note(struct inquiry *q, const char *what, double v, const char *then)
+{
+	add(q, what, v)->then = then;
+}
+
+/* ---------------------------------------------------------------- A: the published numbers */
+
+static double thput(enum post post, int c, int r, int x, const char *lock)
+{
+	const struct row2002 *row = published_row(post, c, r, x, lock, 0);
+
+	return row ? row->thput : NAN;
+}
+
+static void claim_a1(struct inquiry *q)
+{
+	within(q, "FUTEX_UP_FAIR / FUTEX_UP", published_fair_ratio(), 0.107, 0.109, "217001 / 2002852");
+}
+
+static void claim_a2(struct inquiry *q)
+{
+	double two = ratio(thput(MAR05, 2, 0, 0, "f"), thput(MAR05, 2, 0, 0, "m"));
+	double three = ratio(thput(MAR05, 3, 0, 0, "f"), thput(MAR05, 3, 0, 0, "m"));
+	double hundred = ratio(thput(MAR05, 100, 0, 0, "f"), thput(MAR05, 100, 0, 0, "m"));
+
+	within(q, "f/m with 2 processes", two, 0.3895, 0.3905, "");
+	within(q, "f/m with 3", three, 0.154, 0.156, "");
+	within(q, "f/m with 100", hundred, 0.029, 0.030, "");
+}
+
+static void claim_a3(struct inquiry *q)
+{
+	struct ols_range range = ols_fair_range();
+
+	within(q, "cells with 3 tasks or more", (double)range.cells, 16, 16, "");
+	at_least(q, "least futex_fair/futex", range.least, 0.38, "");
+	at_most(q, "most", range.most, 0.64, "");
+	within(q, "median", range.median, 0.48, 0.50, "");
+}
+
+static void trace(struct inquiry *q, const struct trace2002 *t, const double wants[6])
+{
+	struct run_stats s = run_statistics(t->runs, t->count);
+	const double is[6] = { (double)s.runs, (double)s.acquisitions, s.mean,
+			       s.median,       s.weighted_median,      (double)s.longest };
+	char what[80];
+	int wrong = 0;
+
+	for (int i = 0; i < 6; i++)
+		wrong += !(fabs(is[i] - wants[i]) <= 0.05);
+	snprintf(what, sizeof what, "%s: numbers that differ, of six", t->name);
+	within(q, what, wrong, 0, 0, "");
+}
+
+static void claim_a4(struct inquiry *q)
+{
+	trace(q, &trace_up_r2x1, (const double[]){ 94, 93335, 992.9, 1, 4789, 5007 });
+	trace(q, &trace_up_r0x0, (const double[]){ 35, 346212, 9891.8, 8340, 13396, 23875 });
+	trace(q, &trace_up_fair, (const double[]){ 15, 15, 1, 1, 1, 1 });
+}
+
+static void claim_a5(struct inquiry *q)
+{
+	const uint64_t counts[] = { 1, 2, 1 };
+
+	within(q, "Jain's index of the cycle 0 1 2 1", jain_index(counts, 3), 0.8885, 0.8895, "");
+	within(q, "COV", cov_population(counts, 3), 0.353, 0.354, "");
+}
+
+static void claim_a6(struct inquiry *q)
+{
+	const uint64_t some[] = { 3, 1, 4, 1, 5, 9, 2, 6 }, equal[] = { 7, 7, 7, 7 }, hog[] = { 0, 5, 0, 0 };
+	double cov = cov_population(some, 8);
+
+	at_most(q, "|Jain - 1/(1+COV^2)|", fabs(jain_index(some, 8) - 1 / (1 + cov * cov)), 1e-9, "");
+	within(q, "all equal", jain_index(equal, 4), 1, 1, "");
+	within(q, "one of four has all", jain_index(hog, 4), 0.25, 0.25, "");
+}
+
+static void claim_a7(struct inquiry *q)
+{
+	const struct numa2023 *n = &futex_numa2023;
+
+	within(q, "futex_numa, separate / shared", ratio(n->separate[0] + n->separate[1], n->shared[0] + n->shared[1]),
+	       3.0, 3.01, "97.27 / 32.36");
+	within(q, "hash, 80 threads", ratio(futex_hash2025[3].series, futex_hash2025[3].base), 0.096, 0.097, "");
+	within(q, "hash, 5 cores, automatic", ratio(futex_hash2025[5].series, futex_hash2025[5].base), 0.196, 0.197,
+	       "");
+}
+
+/* ---------------------------------------------------------------- D: promises */
+
+static void claim_d6(struct inquiry *q)
+{
+	const struct outcome *o = lab_find(q->lab, "guard");
+	double broken = 0, ran = 0;
+
+	if (!o) {
+		q->finding->lacks = true;
+		snprintf(q->finding->why, sizeof q->finding->why, "guard has not run");
+		return;
+	}
+	within(q, "exit code of the self-test, which breaks a lock", o->code, 0, 0, "");
+	for (size_t i = 0; i < experiment_count; i++) {
+		const struct outcome *e = &q->lab->outcomes[i];
+
+		for (size_t k = 0; k < e->row_count; k++) {
+			const char *ok = row_text(&e->rows[k], "guard_ok");
+
+			ran += !strcmp(ok, "yes") || !strcmp(ok, "no");
+			broken += !strcmp(ok, "no");
+		}
+	}
+	at_least(q, "locks and loads that were guarded", ran, 1, "");
+	within(q, "that let two in at once", broken, 0, 0, "");
+}
+
+/* ---------------------------------------------------------------- E: what was seen */
+
+#define OF(lock, column)   lab_value(q->lab, id, lock, column)
+#define OVER(above, below) lab_ratio(q->lab, id, above, below)
+
+static void claim_e1(struct inquiry *q)
+{
+	const char *id = "alone";
+	double calls = OF('f', "sleeps") + OF('f', "wakes") + OF('c', "sleeps") + OF('c', "wakes");
+
+	if (!uses(q, id))
+		return;
+	at_least(q, "throughput f/k", OVER('f', 'k'), 3, "2002: 3.67");
+	at_least(q, "throughput c/k", OVER('c', 'k'), 3, "2002: 3.59");
+	within(q, "contention of f, %", OF('f', "wc"), 0, 0, "0");
+	within(q, "contention of c, %", OF('c', "wc"), 0, 0, "0");
+	if (!isnan(calls))
+		within(q, "futex calls of f and c", calls, 0, 0, "");
+}
+
+static void claim_e2(struct inquiry *q)
+{
+	const char *id = "three";
+
+	if (!uses(q, id))
+		return;
+	at_least(q, "contention of t, %", OF('t', "wc"), 80, "2002: 99.7");
+	at_most(q, "contention of p, %", OF('p', "wc"), 30, "2002: 0.3 to 7.8");
+	at_most(q, "throughput t/p", OVER('t', 'p'), 0.5, "2002: 0.155 to 0.395, r=x=0");
+	note(q, "contention of c, %", OF('c', "wc"), "");
+	note(q, "throughput t/c", OVER('t', 'c'), "");
+	note(q, "throughput f/c, nlock's FIFO", OVER('f', 'c'), "");
+}
+
+static void claim_e3(struct inquiry *q)
+{
+	const char *id = "three";
+
+	if (!uses(q, id))
+		return;
+	at_most(q, "mean run of t", OF('t', "mrun"), 2, "2002: 1.0");
+	at_least(q, "mean run of p", OF('p', "mrun"), 2.5, "2002: 993");
+	within(q, "weighted median run of t", OF('t', "wrun"), 1, 1, "2002: 1");
+	at_least(q, "weighted median run of p", OF('p', "wrun"), 5, "2002: 4789");
+	at_least(q, "owner changes of t per acquisition", OF('t', "chg"), 0.8, "2002: 1.0");
+	at_most(q, "owner changes of p per acquisition", OF('p', "chg"), 0.45, "2002: 0.001");
+	note(q, "plain median run of p: may well be 1", OF('p', "medrun"), "2002: 1");
+	note(q, "mean run of c", OF('c', "mrun"), "");
+	note(q, "owner changes of c per acquisition", OF('c', "chg"), "");
+}
+
+static void claim_e4(struct inquiry *q)
+{
+	const char *id = "three";
+
+	if (!uses(q, id))
+		return;
+	within(q, "context switches per operation, t", OF('t', "csw_op"), 0.9, 1.2, "2002: about 1");
+	at_most(q, "context switches per operation, c", OF('c', "csw_op"), 0.3, "");
+	note(q, "context switches per operation, p", OF('p', "csw_op"), "");
+	note(q, "context switches per operation, f", OF('f', "csw_op"), "");
+}
+
+static void claim_e5(struct inquiry *q)
+{
+	const char *id = "empty-3";
+
+	if (!uses(q, id))
+		return;
+	at_least(q, "throughput c/t", OVER('c', 't'), 2, "2002: 9.23, 2.53");
+	note(q, "throughput c/f, nlock's FIFO", OVER('c', 'f'), "");
+	note(q, "contention of t, %: the empty loop is bistable", OF('t', "wc"), "2002: 99.7");
+}
+
+static void claim_e6(struct inquiry *q)
+{
+	const char *id = "hundred";
+
+	if (!uses(q, id))
+		return;
+	at_least(q, "runs of exactly 1, t", OF('t', "p1"), 0.99, "2002: 0.9999");
+	within(q, "runs of exactly 1, c", OF('c', "p1"), 0.6, 0.9, "2002: 0.790");
+	at_least(q, "runs of 1 or 2, c", OF('c', "p1") + OF('c', "p2"), 0.9, "2002: 1.0");
+	at_least(q, "contention of t, %", OF('t', "wc"), 99, "2002: 100");
+	at_most(q, "contention of c, %", OF('c', "wc"), 30, "2002: 12.7");
+	within(q, "throughput t/c", OVER('t', 'c'), 0.2, 0.8, "2002: 0.45 to 0.50");
+	q->finding->is_shown = q->lab->machine.cpus > 4;
+}
+
+static void claim_e7(struct inquiry *q)
+{
+	const char *id = "waits";
+
+	if (!uses(q, id))
+		return;
+	at_most(q, "median wait, c over t", ratio(OF('c', "wait_p50"), OF('t', "wait_p50")), 0.05, "");
+	at_least(q, "99th percentile of waits, c over t", ratio(OF('c', "wait_p99"), OF('t', "wait_p99")), 1, "");
+	note(q, "longest wait, h (bounded) over c", ratio(OF('h', "wait_max"), OF('c', "wait_max")), "");
+}
+
+static void claim_e8(struct inquiry *q)
+{
+	double below = 0, known = 0;
+
+	for (size_t i = 0; i < ols2002_count; i++) {
+		const struct ols_cell *c = &ols2002[i];
+		char id[32];
+		double v;
+
+		snprintf(id, sizeof id, "ols-%d-%d-%d", c->tasks, c->r, c->x);
+		if (c->tasks > 100 || !uses(q, id))
+			continue;
+		v = OVER('t', 'c');
+		known += !isnan(v);
+		below += v < 1;
+	}
+	within(q, "cells that are known", known, 16, 16, "");
+	at_least(q, "in which t/c is below 1", below, 14, "2002: 15 of 16 (ulocks), 16 (futex)");
+}
+
+static void claim_e9(struct inquiry *q)
+{
+	const char *id = "spin";
+	double gain, more;
+
+	if (!uses(q, id) || !uses(q, "spin-more"))
+		return;
+	gain = OVER('T', 't');
+	more = lab_ratio(q->lab, "spin-more", 'T', 't');
+	at_least(q, "throughput T/c, spinning ticket, as many tasks as CPUs", OVER('T', 'c'), 0.7, "");
+	at_most(q, "throughput t/c, the same without spinning", OVER('t', 'c'), 0.5, "");
+	at_most(q, "gain T/t with one task more, over that with as many as CPUs", ratio(more, gain), 1, "");
+}
+
+static void claim_e10(struct inquiry *q)
+{
+	double hot, calm;
+
+	if (!uses(q, "three") || !uses(q, "arrival-3"))
+		return;
+	hot = lab_ratio(q->lab, "three", 't', 'p');
+	calm = lab_ratio(q->lab, "arrival-3", 't', 'p');
+	note(q, "throughput t/p, 2 us outside", hot, "2002: 0.155, r=x=0");
+	note(q, "throughput t/p, 10 us outside", calm, "2002: 0.996 to 1.13");
+	at_most(q, "distance of their logarithms from 0, calm over hot", ratio(fabs(log(calm)), fabs(log(hot))), 1, "");
+}
+
+static void claim_e16(struct inquiry *q)
+{
+	const char *id = "three";
+
+	if (!uses(q, id))
+		return;
+	at_least(q, "Jain in windows of 10 a task, t", OF('t', "jain_10n"), 0.9, "");
+	at_most(q, "Jain in windows of 10 a task, p", OF('p', "jain_10n"), 0.75, "");
+	at_least(q, "the same of 1000 over of 10, p", ratio(OF('p', "jain_1000n"), OF('p', "jain_10n")), 1, "");
+	at_least(q, "whole run, t", OF('t', "jain"), 0.7, "2002: 0.999");
+	at_least(q, "whole run, p", OF('p', "jain"), 0.7, "2002: 0.9997");
+	note(q, "Jain in windows of 10 a task, c", OF('c', "jain_10n"), "");
+}
+
+static void claim_e21(struct inquiry *q)
+{
+	if (!uses(q, "three") || !uses(q, "processes"))
+		return;
+	q->finding->is_shown = true;
+	note(q, "throughput t/c, threads", lab_ratio(q->lab, "three", 't', 'c'), "");
+	note(q, "throughput t/c, processes", lab_ratio(q->lab, "processes", 't', 'c'), "");
+}
+
+/* ---------------------------------------------------------------- all of them */
+
+static const struct claim {
+	const char *id;
+	void (*look)(struct inquiry *q);
+	const char *text;
+} claims[] = {
+	{ "A1", claim_a1, "6 March 2002: fair over unfair is 0.108" },
+	{ "A2", claim_a2, "5 March 2002: fair over unfair falls with the number of processes" },
+	{ "A3", claim_a3, "OLS 2002: with three tasks or more, fair costs about half" },
+	{ "A4", claim_a4, "The histories of 2002: runs of a thousand on the average, and a plain median of 1" },
+	{ "A5", claim_a5, "First come, first served is not equal shares: 0 1 2 1 has 0.889" },
+	{ "A6", claim_a6, "Jain's index and the coefficient of variation say the same" },
+	{ "A7", claim_a7, "What a node's own hash, and a hash of the right size, were worth in 2023 and 2025" },
+	{ "D6", claim_d6, "No lock lets two in, and one that does is found out" },
+	{ "E1", claim_e1, "Alone, a lock in user space costs a fraction of a system call" },
+	{ "E2", claim_e2,
+	  "A strict queue is nearly always contended, convoy avoidance hardly; the queue costs at least half" },
+	{ "E3", claim_e3, "Run lengths show the hand-off: fair is one at a time, unfair is many in a row" },
+	{ "E4", claim_e4, "In a convoy every operation costs a context switch" },
+	{ "E5", claim_e5, "The command of 2002, an empty loop: convoy avoidance is at least twice as fast" },
+	{ "E6", claim_e6, "A hundred tasks: local fairness as in the OLS paper" },
+	{ "E7", claim_e7, "Convoy avoidance wins the median wait by far and loses the tail" },
+	{ "E8", claim_e8, "Over the matrix of OLS 2002, first come, first served is slower nearly everywhere" },
+	{ "E9", claim_e9, "Watching makes fair fast, as long as there is a CPU for each task" },
+	{ "E10", claim_e10, "At realistic arrival it matters less" },
+	{ "E16", claim_e16, "Fairness is a matter of scale: unfair by the ten, fair by the million" },
+	{ "E21", claim_e21, "Threads or processes: the same" },
+};
+
+const size_t claims_count = sizeof claims / sizeof claims[0];
+
+static void conclude(struct finding *f, const struct lab *lab)
+{
+	unsigned cpus = lab->machine.cpus;
+	bool needs_quiet = f->id[0] == 'E';
+
+	if (f->lacks) {
+		f->verdict = NOT_MEASURED;
+	} else if (f->wants_more || (needs_quiet && cpus < 2)) {
+		f->verdict = LARGER;
+		snprintf(f->why, sizeof f->why, "%u CPUs, %u nodes", cpus, lab->machine.nodes);
+	} else if (f->is_shown) {
+		f->verdict = SHOWN;
+	} else if (needs_quiet && is_busy(f->cpus, cpus)) {
+		f->verdict = BUSY;
+		snprintf(f->why, sizeof f->why, "it gave %.2f of its %u CPUs", f->cpus, cpus);
+	} else if (f->holds) {
+		f->verdict = REPRODUCED;
+	} else {
+		f->verdict = NOT_REPRODUCED;
+		snprintf(f->why, sizeof f->why, "%u CPUs, %.2f effective", cpus, needs_quiet ? f->cpus : cpus);
+		if (!isnan(f->switches))
+			snprintf(f->why + strlen(f->why), sizeof f->why - strlen(f->why),
+				 ", %.2f context switches per operation of t", f->switches);
+	}
+}
+
+void claims_judge(const struct lab *lab, struct finding *findings)
+{
+	for (size_t i = 0; i < claims_count; i++) {
+		struct finding *f = &findings[i];
+		struct inquiry q = { lab, f };
+
+		*f = (struct finding){ .id = claims[i].id, .claim = claims[i].text, .holds = true };
+		f->cpus = INFINITY;
+		f->switches = NAN;
+		claims[i].look(&q);
+		conclude(f, lab);
+	}
+}

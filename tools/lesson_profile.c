@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lesson_profile.c - which experiments `nlock report' runs
+ *
+ * The letters of the locks are ulockflex's: its --help explains them. Each ratio is formed within one experiment, whose locks take
+ * turns. An experiment that is added here is run; what is concluded from it and how it is shown stands in the other files.
+ */
+#include "lesson.h"
+
+#define FLEX "ulockflex", "-f tsv -t %T "
+
+/* clang-format off */
+const struct experiment experiments[] = {
+	{ "guard", "ulockflex", "-T -q", { 1, 1 }, { 3, 3 }, "locks that let two in on purpose: are they caught?" },
+	{ "alone", FLEX "-c 1 -r 0 -x 0 -L e,k,f,c,p", { 0.1, 0.5 }, { 4, 16 }, "one task alone: what a lock costs without contention" },
+	{ "three", FLEX "-c 3 -r 2 -x 1 -L k,t,f,h,c,p -H %H", { 0.3, 1.5 }, { 13, 58 }, "three tasks, 2 us outside and 1 us inside: the histories of 2002" },
+	{ "empty-2", FLEX "-c 2 -r 0 -x 0 -L k,t,f,c,p", { 0.1, 1 }, { 4, 32 }, "two tasks in an empty loop: 5 March 2002" },
+	{ "empty-3", FLEX "-c 3 -r 0 -x 0 -L k,t,f,c,p", { 0.2, 1 }, { 7, 32 }, "three tasks in an empty loop: the command of 6 March 2002" },
+	{ "empty-100", FLEX "-c 100 -r 0 -x 0 -L k,t,f,c,p", { 0.2, 1 }, { 8, 36 }, "a hundred tasks in an empty loop: 5 March 2002" },
+	{ "arrival-3", FLEX "-c 3 -r 10 -x 1 -L k,t,f,c,p", { 0.2, 1 }, { 7, 32 }, "three tasks at realistic arrival: 5 March 2002" },
+	{ "arrival-100", FLEX "-c 100 -r 10 -x 1 -L k,t,f,c,p", { 0.2, 1 }, { 8, 36 }, "a hundred tasks at realistic arrival: 5 March 2002" },
+	{ "hundred", FLEX "-c 100 -r 9 -x 1 -L t,f,h,c,p", { 0.3, 2 }, { 11, 64 }, "a hundred tasks, 9 us outside and 1 us inside: local fairness" },
+	{ "waits", FLEX "-c 100 -r 9 -x 1 -L t,f,h,c,p -W", { 0.3, 2 }, { 11, 64 }, "the same with the time of each wait" },
+	{ "spin", FLEX "-c %P -r 2 -x 1 -L t,T,f,c,C", { 0.2, 1 }, { 7, 32 }, "as many tasks as CPUs, and locks that spin" },
+	{ "spin-more", FLEX "-c %Q -r 2 -x 1 -L t,T,f,c,C", { 0.2, 1 }, { 7, 32 }, "one task more than CPUs, and locks that spin" },
+	{ "processes", FLEX "-c 3 -r 2 -x 1 -M proc -L t,c", { 0.2, 1 }, { 3, 14 }, "three processes in place of threads" },
+	{ "ols-2-0-10", FLEX "-c 2 -r 0 -x 10 -L k,t,f,c", { 0.1, 0.5 }, { 3, 13 }, "OLS 2002, two tasks" },
+	{ "ols-2-5-5", FLEX "-c 2 -r 5 -x 5 -L k,t,f,c", { 0.1, 0.5 }, { 3, 13 }, "OLS 2002, two tasks" },
+	{ "ols-2-7-3", FLEX "-c 2 -r 7 -x 3 -L k,t,f,c", { 0.1, 0.5 }, { 3, 13 }, "OLS 2002, two tasks" },
+	{ "ols-2-9-1", FLEX "-c 2 -r 9 -x 1 -L k,t,f,c", { 0.1, 0.5 }, { 3, 13 }, "OLS 2002, two tasks" },
+	{ "ols-3-0-10", FLEX "-c 3 -r 0 -x 10 -L k,t,f,c", { 0.1, 0.5 }, { 3, 13 }, "OLS 2002, three tasks" },
+	{ "ols-3-5-5", FLEX "-c 3 -r 5 -x 5 -L k,t,f,c", { 0.1, 0.5 }, { 3, 13 }, "OLS 2002, three tasks" },
+	{ "ols-3-7-3", FLEX "-c 3 -r 7 -x 3 -L k,t,f,c", { 0.1, 0.5 }, { 3, 13 }, "OLS 2002, three tasks" },
+	{ "ols-3-9-1", FLEX "-c 3 -r 9 -x 1 -L k,t,f,c", { 0.1, 0.5 }, { 3, 13 }, "OLS 2002, three tasks" },
+	{ "ols-4-0-10", FLEX "-c 4 -r 0 -x 10 -L k,t,f,c", { 0.1, 0.5 }, { 3, 13 }, "OLS 2002, four tasks" },
+	{ "ols-4-5-5", FLEX "-c 4 -r 5 -x 5 -L k,t,f,c", { 0.1, 0.5 }, { 3, 13 }, "OLS 2002, four tasks" },
+	{ "ols-4-7-3", FLEX "-c 4 -r 7 -x 3 -L k,t,f,c", { 0.1, 0.5 }, { 3, 13 }, "OLS 2002, four tasks" },
+	{ "ols-4-9-1", FLEX "-c 4 -r 9 -x 1 -L k,t,f,c", { 0.1, 0.5 }, { 3, 13 }, "OLS 2002, four tasks" },
+	{ "ols-100-0-10", FLEX "-c 100 -r 0 -x 10 -L k,t,f,c", { 0.1, 0.5 }, { 3, 14 }, "OLS 2002, a hundred tasks" },
+	{ "ols-100-5-5", FLEX "-c 100 -r 5 -x 5 -L k,t,f,c", { 0.1, 0.5 }, { 3, 14 }, "OLS 2002, a hundred tasks" },
+	{ "ols-100-7-3", FLEX "-c 100 -r 7 -x 3 -L k,t,f,c", { 0.1, 0.5 }, { 3, 14 }, "OLS 2002, a hundred tasks" },
+	{ "ols-100-9-1", FLEX "-c 100 -r 9 -x 1 -L k,t,f,c", { 0.1, 0.5 }, { 3, 14 }, "OLS 2002, a hundred tasks" },
+	{ "ols-1000-0-10", FLEX "-c 1000 -r 0 -x 10 -L k,t,f,c", { 0, 0.5 }, { 0, 22 }, "OLS 2002, a thousand tasks" },
+	{ "ols-1000-5-5", FLEX "-c 1000 -r 5 -x 5 -L k,t,f,c", { 0, 0.5 }, { 0, 22 }, "OLS 2002, a thousand tasks" },
+	{ "ols-1000-7-3", FLEX "-c 1000 -r 7 -x 3 -L k,t,f,c", { 0, 0.5 }, { 0, 22 }, "OLS 2002, a thousand tasks" },
+	{ "ols-1000-9-1", FLEX "-c 1000 -r 9 -x 1 -L k,t,f,c", { 0, 0.5 }, { 0, 22 }, "OLS 2002, a thousand tasks" },
+};
+/* clang-format on */
+const size_t experiment_count = sizeof experiments / sizeof experiments[0];

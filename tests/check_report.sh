@@ -98,6 +98,47 @@ record() {
 		ulockflex T 60 yes
 		ulockflex c 100 yes
 	END
+	table starve <<-END
+		exp lock c x wait_mean wait_max hog_rate guard_ok
+		starve t 3 20000 61000 66000 40 yes
+		starve h 3 20000 61000 66000 40 yes
+		starve c 3 20000 872000 2120000 50 yes
+		starve p 3 20000 387000 1104000 50 yes
+	END
+	table skew <<-END
+		exp lock c x wait_mean wait_max hog_rate guard_ok
+		starve t 1 200 400 500 4000 yes
+		starve h 1 200 1300 1500 4900 yes
+		starve c 1 200 390000 1250000 5000 yes
+		starve p 1 200 77000 573000 5000 yes
+	END
+	table convoy <<-END
+		exp lock r bin thput_before wc_before thput_after wc_after recover guard_ok
+		convoy t 100 5000 15000 1 4000 100 - yes
+		convoy h 100 5000 15000 1 14000 5 4 yes
+		convoy c 100 5000 15000 1 14000 5 1 yes
+		exp lock run bin thput wc phase
+		convoy_bin t 5 0 15000 1 before
+		convoy_bin t 5 1 3000 100 stall
+		convoy_bin t 5 2 4000 100 after
+	END
+	table numa-words <<-END
+		exp words nodes thput ratio
+		futex_numa_words one 1 5000 1
+		futex_numa_words each 1 5000 1.02
+	END
+	table numa-lock <<-END
+		exp lock total late guard_ok
+		futex_numa raw 8980 0 yes
+	END
+	table hash <<-END
+		exp sort slots threads ratio
+		futex_hash private global 2 1
+		futex_hash private default 2 0.97
+		futex_hash private 2 2 0.95
+		futex_hash private 512 2 1
+		futex_hash private 8192 2 0.99
+	END
 	for tasks in 2 3 4 100; do
 		for load in 0-10 5-5 7-3 9-1; do
 			printf 'exp lock thput guard_ok\nulockflex t 49 yes\nulockflex f 60 yes\nulockflex c 100 yes\n' | table "ols-$tasks-$load"
@@ -119,7 +160,7 @@ judges() {
 
 all_are_reproduced() {
 	record
-	for id in A1 A2 A3 A4 A5 A6 A7 D6 E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E16; do
+	for id in A1 A2 A3 A4 A5 A6 A7 D6 E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E11 E12 E13 E16 E19 E20; do
 		judges $id reproduced || return 1
 	done
 	judges E21 'not measured'
@@ -152,6 +193,17 @@ verdicts() {
 	test_that 'a cell that was not measured' changed ols-3-9-1.tsv '/^ulockflex	t/d' E8 "$no"
 	test_that 'a gain that grows with the tasks' changed spin-more.tsv 's/T	60/T	96/' E9 "$no"
 	test_that 'a fair lock that is no better at realistic arrival' changed arrival-3.tsv 's/t	90/t	19/' E10 "$no"
+	test_that 'a fair lock that starves somebody' changed starve.tsv 's/61000	66000/61000	90001/' E11 "$no"
+	test_that 'an unfair one that starves nobody' changed starve.tsv 's/2120000/131000/' E11 "$no"
+	test_that 'a bound that is not kept' changed skew.tsv 's/h	1	200	1300/h	1	200	10100/' E12 "$no"
+	test_that 'a convoy that dissolves' changed convoy.tsv 's/4000	100	-/4000	79	-/' E13 "$no"
+	test_that 'barging that does not recover' changed convoy.tsv 's/5	1	yes/5	-	yes/' E13 "$no"
+	test_that 'bounded hand-off that takes eleven bins to' changed convoy.tsv 's/5	4	yes/5	11	yes/' E13 "$no"
+	test_that 'a convoy before the stall is a case for the calmer run' changed convoy.tsv 's/t	100	5000	15000	1/t	100	5000	15000	6/' E13 'not measured'
+	test_that 'two nodes and few CPUs' changed machine.tsv 's/^nodes	1/nodes	2/' E18 'needs a larger machine'
+	test_that 'two nodes and enough of them, but no gain' changed machine.tsv 's/^nodes	1/nodes	2/; s/^cpus	2/cpus	16/; ' E18 'machine busy'
+	test_that 'a lost wake-up' changed numa-lock.tsv 's/8980	0/8980	1/' E19 "$no"
+	test_that 'a hash that is slower with more slots' changed hash.tsv 's/8192	2	0.99/8192	2	0.89/' E20 "$no"
 	test_that 'fairness at a small scale' changed three.tsv 's/0.6	0.8/0.76	0.8/g' E16 "$no"
 	test_that 'a value that is not known does not hold' changed three.tsv 's/0.97	/-	/' E16 "$no"
 	test_that 'a lock that let two in' changed waits.tsv 's/yes$/no/' D6 "$no"
@@ -176,7 +228,7 @@ runs_shortly() {
 
 keeps_the_others() {
 	runs_shortly alone || return 1
-	[ "$(cut -f1 "$work/run/experiments.tsv" | tr '\n' ' ')" = 'guard alone three empty-3 waits ' ] ||
+	[ "$(cut -f1 "$work/run/experiments.tsv" | tr '\n' ' ')" = 'guard alone three empty-3 waits convoy starve skew ' ] ||
 		{ cat "$work/run/experiments.tsv"; return 1; }
 }
 
@@ -192,12 +244,12 @@ asks_for_nothing() {
 }
 
 figures_have_names() {
-	for id in owners runs waits cost scale matrix; do
+	for id in owners runs waits cost scale convoy speed victim matrix; do
 		grep -q "<svg role=\"img\" [^>]*aria-labelledby=\"$id-t $id-d\"" "$page" &&
 			grep -Eq "<title id=\"$id-t\">[A-Z][^<]+</title>" "$page" && grep -Eq "<desc id=\"$id-d\">.{20,}</desc>" "$page" ||
 			{ echo "$id has no title or no text"; return 1; }
 	done
-	[ "$(grep -c '<svg ' "$page")" -eq 6 ] || { echo "$(grep -c '<svg ' "$page") pictures"; return 1; }
+	[ "$(grep -c '<svg ' "$page")" -eq 9 ] || { echo "$(grep -c '<svg ' "$page") pictures"; return 1; }
 }
 
 # Numbers of the four documents; the last lines and the first of the histories.
@@ -271,7 +323,7 @@ refusals
 test_that 'a page of nothing is an error' cannot_write
 verdicts
 test_that 'what failed is in the page' says_what_failed
-test_that 'a short run makes a page' runs_shortly guard,alone,empty-3,three,waits
+test_that 'a short run makes a page' runs_shortly guard,alone,empty-3,three,waits,convoy,starve,skew
 test_that 'of a later run the other results stay' keeps_the_others
 [ -s "$page" ] || finish
 test_that 'the page is well-formed' is_well_formed

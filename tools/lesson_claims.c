@@ -348,6 +348,83 @@ static void claim_e10(struct inquiry *q)
 	at_most(q, "distance of their logarithms from 0, calm over hot", ratio(fabs(log(calm)), fabs(log(hot))), 1, "");
 }
 
+/* A column of the row for this lock, in any program's table. */
+static double from(const struct inquiry *q, const char *id, const char *table, char lock, const char *column)
+{
+	return row_number(outcome_row(lab_find(q->lab, id), table, lock), column);
+}
+
+static void claim_e11(struct inquiry *q)
+{
+	const struct row *t;
+	double turn;
+
+	if (!uses(q, "starve"))
+		return;
+	t = outcome_row(lab_find(q->lab, "starve"), "starve", 't');
+	turn = row_number(t, "c") * row_number(t, "x");
+	at_most(q, "worst wait for t, over one turn of all hogs", ratio(row_number(t, "wait_max"), turn), 1.5, "");
+	at_least(q, "worst wait for c, over that for t",
+		 ratio(from(q, "starve", "starve", 'c', "wait_max"), row_number(t, "wait_max")), 2, "");
+	note(q, "worst wait for p, over that for t",
+	     ratio(from(q, "starve", "starve", 'p', "wait_max"), row_number(t, "wait_max")), "");
+	note(q, "worst wait for h, over that for t",
+	     ratio(from(q, "starve", "starve", 'h', "wait_max"), row_number(t, "wait_max")), "");
+}
+
+static void claim_e12(struct inquiry *q)
+{
+	double fair = from(q, "skew", "starve", 't', "wait_mean");
+
+	if (!uses(q, "skew"))
+		return;
+	at_least(q, "mean wait for c, over that for t", ratio(from(q, "skew", "starve", 'c', "wait_mean"), fair), 20,
+		 "");
+	at_least(q, "mean wait for p, over that for t", ratio(from(q, "skew", "starve", 'p', "wait_mean"), fair), 20,
+		 "");
+	at_most(q, "mean wait for h, ms: its bound is 1", from(q, "skew", "starve", 'h', "wait_mean") / 1000, 10, "");
+	note(q, "turns of the hog with h, over those with c",
+	     ratio(from(q, "skew", "starve", 'h', "hog_rate"), from(q, "skew", "starve", 'c', "hog_rate")), "");
+}
+
+/* With 100 us outside some machines convoy by themselves; there the one with 400 counts. */
+static void claim_e13(struct inquiry *q)
+{
+	const char *id = from(q, "convoy", "convoy", 't', "wc_before") <= 5 ? "convoy" : "convoy-400";
+	double kept_t, kept_c;
+
+	if (!uses(q, "convoy") || !uses(q, id))
+		return;
+	kept_t = ratio(from(q, id, "convoy", 't', "thput_after"), from(q, id, "convoy", 't', "thput_before"));
+	kept_c = ratio(from(q, id, "convoy", 'c', "thput_after"), from(q, id, "convoy", 'c', "thput_before"));
+	at_most(q, "contention of t before the stall, %", from(q, id, "convoy", 't', "wc_before"), 5, "");
+	at_least(q, "contention of t after the stall, %", from(q, id, "convoy", 't', "wc_after"), 80, "");
+	at_most(q, "contention of c after the stall, %", from(q, id, "convoy", 'c', "wc_after"), 20, "");
+	at_most(q, "throughput of t after the stall, over before", kept_t, 0.6, "");
+	at_least(q, "throughput of c after the stall, over before", kept_c, 0.8, "");
+	at_most(q, "bins until c has recovered", from(q, id, "convoy", 'c', "recover"), 4, "");
+	at_most(q, "bins until h has recovered", from(q, id, "convoy", 'h', "recover"), 10, "");
+	note(q, "microseconds outside", from(q, id, "convoy", 't', "r"), "");
+}
+
+static void claim_e14(struct inquiry *q)
+{
+	const struct outcome *o = lab_find(q->lab, "convoy-sweep");
+	double rows = 0, right = 0;
+
+	if (!uses(q, "convoy-sweep"))
+		return;
+	q->finding->is_shown = true;
+	for (size_t i = 0; i < o->row_count; i++) {
+		if (strcmp(o->rows[i].table, "convoy_sweep"))
+			continue;
+		rows++;
+		right += !strcmp(row_text(&o->rows[i], "predicted"), row_text(&o->rows[i], "sustained"));
+	}
+	note(q, "steps of r", rows, "");
+	note(q, "of these as the model says: (N-1)(x+H) > r", right, "");
+}
+
 static void claim_e16(struct inquiry *q)
 {
 	const char *id = "three";
@@ -360,6 +437,64 @@ static void claim_e16(struct inquiry *q)
 	at_least(q, "whole run, t", OF('t', "jain"), 0.7, "2002: 0.999");
 	at_least(q, "whole run, p", OF('p', "jain"), 0.7, "2002: 0.9997");
 	note(q, "Jain in windows of 10 a task, c", OF('c', "jain_10n"), "");
+}
+
+static void claim_e18(struct inquiry *q)
+{
+	const struct outcome *o = lab_find(q->lab, "numa-words");
+
+	if (!uses(q, "numa-words"))
+		return;
+	q->finding->wants_more = q->lab->machine.nodes < 2 || q->lab->machine.cpus < 16;
+	for (size_t i = 0; i < o->row_count; i++) {
+		if (!strcmp(row_text(&o->rows[i], "words"), "each"))
+			at_least(q, "one word a node, over one word", row_number(&o->rows[i], "ratio"), 1.5,
+				 "2023: 3.01");
+	}
+}
+
+static void claim_e19(struct inquiry *q)
+{
+	const struct row *row = outcome_row(lab_find(q->lab, "numa-lock"), "futex_numa", 0);
+
+	if (!uses(q, "numa-lock"))
+		return;
+	within(q, "its lock let two in (0: never)", strcmp(row_text(row, "guard_ok"), "yes") != 0, 0, 0, "");
+	at_least(q, "turns in a second", row_number(row, "total"), 1, "2023: 8980");
+	within(q, "waits that only the clock ended", row_number(row, "late"), 0, 0, "");
+}
+
+/* From 2 slots on: the least rate, over the most with fewer slots. */
+static double least_step(const struct outcome *o, double *two, double *many)
+{
+	double most = 0, least = INFINITY;
+
+	for (size_t i = 0; i < o->row_count; i++) {
+		const struct row *r = &o->rows[i];
+		double slots = row_number(r, "slots"), v = row_number(r, "ratio");
+
+		if (strcmp(row_text(r, "sort"), "private") || !(slots >= 2) || isnan(v))
+			continue;
+		*two = slots == 2 ? v : *two;
+		*many = slots == 512 ? v : *many;
+		least = most > 0 ? fmin(least, v / most) : least;
+		most = fmax(most, v);
+	}
+	return isinf(least) ? NAN : least;
+}
+
+static void claim_e20(struct inquiry *q)
+{
+	double two = NAN, many = NAN, least;
+
+	if (!uses(q, "hash"))
+		return;
+	least = least_step(lab_find(q->lab, "hash"), &two, &many);
+	at_least(q, "rate with more slots, over the best with fewer: the least", least, 0.9, "");
+	if (q->lab->machine.cpus >= 16)
+		at_most(q, "2 slots over 512", ratio(two, many), 0.7, "2025: 0.196 to 0.906");
+	else
+		note(q, "2 slots over 512: takes 16 CPUs to be seen", ratio(two, many), "2025: 0.196 to 0.906");
 }
 
 static void claim_e21(struct inquiry *q)
@@ -397,7 +532,15 @@ static const struct claim {
 	{ "E8", claim_e8, "Over the matrix of OLS 2002, first come, first served is slower nearly everywhere" },
 	{ "E9", claim_e9, "Watching makes fair fast, as long as there is a CPU for each task" },
 	{ "E10", claim_e10, "At realistic arrival it matters less" },
+	{ "E11", claim_e11, "It is easy to starve somebody, unless the lock is fair" },
+	{ "E12", claim_e12, "A hog that works with the lock starves the others; a bound on the wait stops it" },
+	{ "E13", claim_e13,
+	  "One stall: first come, first served stays in the convoy, convoy avoidance is soon out of it" },
+	{ "E14", claim_e14, "A convoy stays where the queue comes round faster than its members" },
 	{ "E16", claim_e16, "Fairness is a matter of scale: unfair by the ten, fair by the million" },
+	{ "E18", claim_e18, "A word on each node is worth three times one word for all" },
+	{ "E19", claim_e19, "The lock whose waiters queue on a node excludes, and loses no wake-up" },
+	{ "E20", claim_e20, "The more slots the private hash has, the better, or at least no worse" },
 	{ "E21", claim_e21, "Threads or processes: the same" },
 };
 

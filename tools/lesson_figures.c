@@ -332,6 +332,142 @@ static void figure_scale(FILE *out, const struct lab *lab)
 		    "that is the scheduler's doing. Look at the left.");
 }
 
+/* ---------------------------------------------------------------- one stall */
+
+#define BINS_MAX 200
+
+/* A bin for each point of a lock's last run: when, and the column, per cent of what it is before the stall if `relative`. */
+static size_t bins_of(const struct outcome *o, char lock, double width, bool relative, double *x, double *y)
+{
+	double before = 0;
+	size_t n = 0, counted = 0;
+
+	for (size_t i = 0; i < o->row_count && n < BINS_MAX; i++) {
+		const struct row *r = &o->rows[i];
+
+		if (strcmp(r->table, "convoy_bin") || row_text(r, "lock")[0] != lock)
+			continue;
+		x[n] = width * row_number(r, "bin");
+		y[n] = row_number(r, relative ? "thput" : "wc");
+		counted += !strcmp(row_text(r, "phase"), "before");
+		before += !strcmp(row_text(r, "phase"), "before") ? y[n] : 0;
+		n++;
+	}
+	for (size_t i = 0; i < n && relative; i++)
+		y[i] = fmin(100 * ratio(y[i], before / (double)counted), 200);
+	return n;
+}
+
+static double stall_at(const struct outcome *o, double width)
+{
+	for (size_t i = 0; i < o->row_count; i++) {
+		if (!strcmp(o->rows[i].table, "convoy_bin") && !strcmp(row_text(&o->rows[i], "phase"), "stall"))
+			return width * row_number(&o->rows[i], "bin");
+	}
+	return NAN;
+}
+
+static void draw_bins(struct picture *p, const struct outcome *o, bool relative, struct words *w)
+{
+	double width = row_number(outcome_row(o, "convoy", 't'), "bin") / 1000, at = stall_at(o, width);
+	double x[BINS_MAX], y[BINS_MAX];
+
+	p->x = (struct axis){ "milliseconds", 0, width, false };
+	p->y = (struct axis){ relative ? "throughput, % of before" : "requests that wait, %", 0, relative ? 200 : 100,
+			      false };
+	for (size_t i = 0; i < o->row_count; i++) {
+		double end = strcmp(o->rows[i].table, "convoy_bin") ? 0 : width * (row_number(&o->rows[i], "bin") + 1);
+
+		p->x.most = i && end > p->x.most ? end : p->x.most;
+	}
+	svg_axes(p);
+	if (!isnan(at))
+		svg_tick(p, svg_x(p, at), p->top, p->bottom - p->top);
+	for (const char *k = "tfhc"; *k; k++) {
+		size_t n = bins_of(o, *k, width, relative, x, y);
+		const struct row *r = outcome_row(o, "convoy", *k);
+
+		svg_line(p, *k, false, x, y, n);
+		if (r)
+			say(w,
+			    " %c: %.1f per cent waited before the stall and %.1f after it; throughput %.3g and %.3g.",
+			    *k, row_number(r, "wc_before"), row_number(r, "wc_after"), row_number(r, "thput_before"),
+			    row_number(r, "thput_after"));
+	}
+}
+
+static void figure_convoy(FILE *out, const struct lab *lab, bool relative)
+{
+	const char *title = relative ? "What the convoy costs" : "How a convoy is born";
+	const char *name = relative ? "speed" : "convoy";
+	const struct outcome *calm = lab_find(lab, "convoy-400"), *o = lab_find(lab, "convoy");
+	struct words w = { .length = 0 };
+	struct picture p;
+
+	if (!o || !o->row_count)
+		return put_missing(out, title, "convoy");
+	if (row_number(outcome_row(o, "convoy", 't'), "wc_before") > 5 && calm && calm->row_count)
+		o = calm;
+	svg_begin(&p, out, name, title, 250);
+	draw_bins(&p, o, relative, &w);
+	svg_describe(&p, name, w.text);
+	svg_end(&p, relative ? "The same run: turns in each bin, over those before the stall."
+			     : "Eight threads; at the thick line one of them sleeps 5 ms with the lock. It was an "
+			       "accident, and it is "
+			       "over; but first come, first served (t) keeps everybody in the queue from then on.");
+}
+
+/* ---------------------------------------------------------------- the victim */
+
+static void victim_row(struct picture *p, const struct lab *lab, const char *id, const char *column, const char *name,
+		       double y, struct words *w)
+{
+	fprintf(p->out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", p->left, y, p->right);
+	svg_text(p, p->left - 6, y + 4, "end", name);
+	for (const char *k = shown; *k; k++) {
+		double v = row_number(outcome_row(lab_find(lab, id), "starve", *k), column);
+
+		if (v >= p->x.least && v <= p->x.most)
+			svg_mark(p, *k, svg_x(p, v), y);
+		say(w, " %s, %c: %.4g us.", name, *k, v);
+	}
+}
+
+static void figure_victim(FILE *out, const struct lab *lab)
+{
+	static const char title[] = "How long a victim waits";
+	struct words w = { .length = 0 };
+	struct picture p;
+
+	if (!lab_find(lab, "starve") || !lab_find(lab, "skew"))
+		return put_missing(out, title, "starve, skew");
+	svg_begin(&p, out, "victim", title, 210);
+	p.left = 100;
+	p.x = (struct axis){ "microseconds", 10, 1e7, true };
+	p.y = (struct axis){ "", 0, 1, false };
+	for (double v = p.x.least; v <= p.x.most; v *= 100) {
+		char label[16];
+
+		snprintf(label, sizeof label,
+			 v >= 1e6   ? "%.0f s"
+			 : v >= 1e3 ? "%.0f ms"
+				    : "%.0f us",
+			 v >= 1e6   ? v / 1e6
+			 : v >= 1e3 ? v / 1e3
+				    : v);
+		svg_text(&p, svg_x(&p, v), p.bottom + 15, "middle", label);
+		fprintf(out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", svg_x(&p, v), p.top, p.bottom);
+	}
+	victim_row(&p, lab, "starve", "wait_mean", "hogs, mean", 35, &w);
+	victim_row(&p, lab, "starve", "wait_max", "hogs, worst", 70, &w);
+	victim_row(&p, lab, "skew", "wait_mean", "skew, mean", 115, &w);
+	victim_row(&p, lab, "skew", "wait_max", "skew, worst", 150, &w);
+	svg_describe(&p, "victim", w.text);
+	svg_end(&p, "Above, three hogs sleep 20 ms with the lock and take it again at once; below, one works 200 us "
+		    "with it. To the "
+		    "right the victim starves. The bound (h) is there for this.");
+}
+
 /* ---------------------------------------------------------------- the matrix of OLS 2002 */
 
 #define BAR_LEFT 92.0
@@ -367,16 +503,17 @@ static void figure_matrix(FILE *out, const struct lab *lab)
 	double y = 20;
 
 	svg_begin(&p, out, "matrix", title, 18 * (int)ols2002_count + 22);
-	for (size_t i = 0; i < ols2002_count; i++) {
-		matrix_row(&p, lab, &ols2002[i], y, &w);
-		y += 18;
-	}
 	for (double v = 0; v <= BAR_MOST; v += 0.5) {
 		char name[8];
 
 		snprintf(name, sizeof name, "%.1f", v);
 		svg_text(&p, BAR_LEFT + BAR_UNIT * v, 12, "middle", name);
-		fprintf(out, "<path class=\"grid\" d=\"M%.1f 16V%.1f\"/>\n", BAR_LEFT + BAR_UNIT * v, y);
+		fprintf(out, "<path class=\"grid\" d=\"M%.1f 16V%.1f\"/>\n", BAR_LEFT + BAR_UNIT * v,
+			y + 18.0 * (double)ols2002_count);
+	}
+	for (size_t i = 0; i < ols2002_count; i++) {
+		matrix_row(&p, lab, &ols2002[i], y, &w);
+		y += 18;
 	}
 	svg_describe(&p, "matrix", w.text);
 	svg_end(&p, "Throughput of the strict queue (t, upper bar) and of nlock's FIFO (f, lower bar) over barging "
@@ -394,6 +531,9 @@ void figures_write(FILE *out, const struct lab *lab)
 	figure_waits(out, lab);
 	figure_cost(out, lab);
 	figure_scale(out, lab);
+	figure_convoy(out, lab, false);
+	figure_convoy(out, lab, true);
+	figure_victim(out, lab);
 	figure_matrix(out, lab);
 	fputs("</div>\n", out);
 }

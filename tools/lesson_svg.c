@@ -9,6 +9,8 @@
 
 #include "lesson.h"
 
+#define MARKS_MAX 24 /* of a line with more points, one in so many has a letter */
+
 void svg_begin(struct picture *p, FILE *out, const char *id, const char *title, int height)
 {
 	*p = (struct picture){
@@ -140,7 +142,7 @@ void svg_line(struct picture *p, char lock, bool then, const double *x, const do
 		pen = 'L';
 	}
 	fputs("\"/>\n", p->out);
-	for (size_t i = 0; i < n && !then; i++) {
+	for (size_t i = 0; i < n && !then; i += n > MARKS_MAX ? n / 6 : 1) {
 		if (is_on(&p->x, x[i]) && is_on(&p->y, y[i]))
 			svg_mark(p, lock, svg_x(p, x[i]), svg_y(p, y[i]));
 	}

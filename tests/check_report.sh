@@ -122,6 +122,20 @@ record() {
 		convoy_bin t 5 1 3000 100 stall
 		convoy_bin t 5 2 4000 100 after
 	END
+	table rwshare <<-END
+		exp lock reads thput guard_ok
+		rwshare q 0 60000 yes
+		rwshare q 100 170000 yes
+	END
+	for id in db-1 db-4096 db-alone; do
+		table $id <<-END
+			exp lock thput intact
+			minitdb t $([ $id = db-alone ] && echo 100 || echo 60) yes
+			minitdb c 100 yes
+			minitdb p 100 yes
+			minitdb l 50 yes
+		END
+	done
 	table numa-words <<-END
 		exp words nodes thput ratio
 		futex_numa_words one 1 5000 1
@@ -160,7 +174,7 @@ judges() {
 
 all_are_reproduced() {
 	record
-	for id in A1 A2 A3 A4 A5 A6 A7 D6 E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E11 E12 E13 E16 E19 E20; do
+	for id in A1 A2 A3 A4 A5 A6 A7 D6 E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E11 E12 E13 E15 E16 E17 E19 E20; do
 		judges $id reproduced || return 1
 	done
 	judges E21 'not measured'
@@ -200,6 +214,9 @@ verdicts() {
 	test_that 'barging that does not recover' changed convoy.tsv 's/5	1	yes/5	-	yes/' E13 "$no"
 	test_that 'bounded hand-off that takes eleven bins to' changed convoy.tsv 's/5	4	yes/5	11	yes/' E13 "$no"
 	test_that 'a convoy before the stall is a case for the calmer run' changed convoy.tsv 's/t	100	5000	15000	1/t	100	5000	15000	6/' E13 'not measured'
+	test_that 'a database that was damaged' changed db-4096.tsv 's/yes$/no/' E15 "$no"
+	test_that 'record locks that are fast' changed db-1.tsv 's/l	50/l	101/' E15 "$no"
+	test_that 'readers that gain nothing' changed rwshare.tsv 's/170000/89999/' E17 "$no"
 	test_that 'two nodes and few CPUs' changed machine.tsv 's/^nodes	1/nodes	2/' E18 'needs a larger machine'
 	test_that 'two nodes and enough of them, but no gain' changed machine.tsv 's/^nodes	1/nodes	2/; s/^cpus	2/cpus	16/; ' E18 'machine busy'
 	test_that 'a lost wake-up' changed numa-lock.tsv 's/8980	0/8980	1/' E19 "$no"

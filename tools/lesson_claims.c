@@ -425,6 +425,59 @@ static void claim_e14(struct inquiry *q)
 	note(q, "of these as the model says: (N-1)(x+H) > r", right, "");
 }
 
+/* Throughput of one lock of the database over that of another. */
+static double database(const struct inquiry *q, const char *id, char above, char below)
+{
+	return ratio(from(q, id, "minitdb", above, "thput"), from(q, id, "minitdb", below, "thput"));
+}
+
+static double damaged(const struct inquiry *q, const char *id)
+{
+	const struct outcome *o = lab_find(q->lab, id);
+	double n = 0;
+
+	for (size_t i = 0; o && i < o->row_count; i++)
+		n += !strcmp(row_text(&o->rows[i], "intact"), "no");
+	return n;
+}
+
+static void claim_e15(struct inquiry *q)
+{
+	if (!uses(q, "db-1") || !uses(q, "db-4096") || !uses(q, "db-alone"))
+		return;
+	within(q, "t/c, one process", database(q, "db-alone", 't', 'c'), 0.95, 1.05, "");
+	within(q, "t/c, one chain", database(q, "db-1", 't', 'c'), 0.3, 0.95, "2002: 0.5 to 0.77");
+	at_most(q, "t/c, 4096 chains", database(q, "db-4096", 't', 'c'), 1, "");
+	at_least(q, "time with fcntl over that with p, one chain", database(q, "db-1", 'p', 'l'), 1, "2002: 1.69");
+	at_least(q, "the same, 4096 chains", database(q, "db-4096", 'p', 'l'), 1, "2002: 13.30");
+	at_least(q, "the same, one process", database(q, "db-alone", 'p', 'l'), 1, "2002: 1.84");
+	within(q, "databases that were damaged", damaged(q, "db-1") + damaged(q, "db-4096") + damaged(q, "db-alone"), 0,
+	       0, "");
+}
+
+/* Throughput of a reader-writer lock at this share of reads, in per cent. */
+static double reading(const struct inquiry *q, char lock, double share)
+{
+	const struct outcome *o = lab_find(q->lab, "rwshare");
+
+	for (size_t i = 0; o && i < o->row_count; i++) {
+		const struct row *r = &o->rows[i];
+
+		if (!strcmp(r->table, "rwshare") && row_text(r, "lock")[0] == lock && row_number(r, "reads") == share)
+			return row_number(r, "thput");
+	}
+	return NAN;
+}
+
+static void claim_e17(struct inquiry *q)
+{
+	if (!uses(q, "rwshare"))
+		return;
+	at_least(q, "throughput of all reads over no reads, q (nlock, phase-fair)",
+		 ratio(reading(q, 'q', 100), reading(q, 'q', 0)), 1.5, "2002: 2.5 to 2.96");
+	note(q, "the same of s (pthread_rwlock_t)", ratio(reading(q, 's', 100), reading(q, 's', 0)), "");
+}
+
 static void claim_e16(struct inquiry *q)
 {
 	const char *id = "three";
@@ -537,7 +590,10 @@ static const struct claim {
 	{ "E13", claim_e13,
 	  "One stall: first come, first served stays in the convoy, convoy avoidance is soon out of it" },
 	{ "E14", claim_e14, "A convoy stays where the queue comes round faster than its members" },
+	{ "E15", claim_e15,
+	  "A small database: fair costs a part of it under contention and nothing alone; fcntl is the slowest" },
 	{ "E16", claim_e16, "Fairness is a matter of scale: unfair by the ten, fair by the million" },
+	{ "E17", claim_e17, "Readers that share a lock are worth it on two CPUs" },
 	{ "E18", claim_e18, "A word on each node is worth three times one word for all" },
 	{ "E19", claim_e19, "The lock whose waiters queue on a node excludes, and loses no wake-up" },
 	{ "E20", claim_e20, "The more slots the private hash has, the better, or at least no worse" },

@@ -353,6 +353,8 @@ static size_t bins_of(const struct outcome *o, char lock, double width, bool rel
 		before += !strcmp(row_text(r, "phase"), "before") ? y[n] : 0;
 		n++;
 	}
+	if (relative && !counted) /* no stall was placed */
+		return 0;
 	for (size_t i = 0; i < n && relative; i++)
 		y[i] = fmin(100 * ratio(y[i], before / (double)counted), 200);
 	return n;

@@ -527,3 +527,15 @@ uint32_t nl_wait_features(void)
 {
 	return fk.features;
 }
+
+/* There is no private hash here. */
+int nl_wait_slots(void)
+{
+	return -EINVAL;
+}
+
+int nl_wait_set_slots(uint32_t n)
+{
+	(void)n;
+	return -ENOTSUP;
+}

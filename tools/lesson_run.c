@@ -38,13 +38,25 @@ static void on_signal(int signo)
 		kill(child, SIGTERM);
 }
 
-static void catch_signals(void)
+static void answer_signals_by(void (*handler)(int))
 {
-	struct sigaction a = { .sa_handler = on_signal };
+	struct sigaction a = { .sa_handler = handler };
 
 	sigaction(SIGINT, &a, NULL);
 	sigaction(SIGTERM, &a, NULL);
 	sigaction(SIGHUP, &a, NULL);
+}
+
+/* Holds them back. *before: what was held back before. */
+static void hold_signals(sigset_t *before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, before);
 }
 
 /* ---------------------------------------------------------------- which */
@@ -155,17 +167,32 @@ __attribute__((noreturn)) static void become(const char *path, char *const *argv
 	_exit(CANNOT_RUN);
 }
 
+/* Forks. In between no signal comes: it would find no child to end, or a child that takes it for its parent's. */
+static pid_t begin_program(const char *path, char *const *argv, int out, int err)
+{
+	pid_t parent = getpid(), pid = -1;
+	sigset_t before;
+
+	fflush(NULL);
+	hold_signals(&before);
+	if (!signal_got)
+		pid = fork();
+	if (!pid) {
+		answer_signals_by(SIG_DFL);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		become(path, argv, out, err, parent);
+	}
+	child = pid;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
 /* Returns the exit code; 128 and the signal's number if it was one that ended it. */
 static int run_program(const char *path, char *const *argv, int out, int err)
 {
-	pid_t parent = getpid();
 	int status;
 
-	fflush(NULL);
-	child = fork();
-	if (!child)
-		become(path, argv, out, err, parent);
-	if (child < 0)
+	if (begin_program(path, argv, out, err) < 0)
 		return CANNOT_RUN;
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
@@ -254,7 +281,7 @@ int schedule_run(const struct schedule *s, struct lab *lab)
 		of += schedule_has(s, &experiments[i]);
 		left += schedule_has(s, &experiments[i]) ? takes(s, &experiments[i]) : 0;
 	}
-	catch_signals();
+	answer_signals_by(on_signal);
 	before = cpus_effective(cpus, SPIN_NS);
 	for (size_t i = 0; i < experiment_count && !signal_got; i++) {
 		const struct experiment *e = &experiments[i];

@@ -655,7 +655,8 @@ NLOCK_API uint32_t nlock_hash_fit(uint32_t threads, uint32_t locks);
  * acquisition may count as waited and as barge. */
 typedef struct nlock_stats {
 	uint64_t grants;   /* acquisitions by a grant */
-	uint64_t barges;   /* acquisitions of an open lock past the head */
+	uint64_t barges;   /* acquisitions of an open lock past the head; with NLOCK_COHORT past anybody who waits, and calls of a
+	                    * waiter that is near and may not be the oldest */
 	uint64_t waited;   /* acquisitions of an open lock by a thread that had waited */
 	uint64_t sleeps;   /* wait calls made: times a thread went to sleep, or tried to */
 	uint64_t wakes;    /* wake calls made */

@@ -23,8 +23,8 @@
  *            FRONT   the head sleeps in the front lane, or is on its way. Set only by the head: on AWAKE, or as it
  *                    registers.
  *            Back to NONE only by the head, as it claims, takes or leaves.
- *   ROUND    in which of two lines later waiters sleep, of a cohort lock only: see cohort.c. Changed only by the owner, T15, while
- *            somebody is registered; all else leaves it as it is.
+ *   ROUND    in which of two lines later waiters sleep, of a cohort lock only: see cohort.c. Flipped only by the owner, T15, while
+ *            somebody is registered; cleared as the count becomes zero, and by T14.
  *   DUE      the head has been one for longer than the time bound, and goes back to sleep. Cleared with HEAD.
  *   count    registered waiters, exact: each adds ONE before it sleeps and subtracts it as it acquires or leaves. 26
  *            bits: more than there can be threads. At count zero all flags but LOCKED are clear. At rest: all zero.
@@ -32,7 +32,7 @@
  * States                          who may change it
  *   0                             any thread: T1
  *   LOCKED, count 0               the owner: T8; a newcomer: T3
- *   LOCKED, count n, any HEAD     the owner: T6, T7, T9, T10; newcomers: T4; the head: T11, T13; other waiters: T12, T13
+ *   LOCKED, count n, any HEAD     the owner: T6, T7, T9, T10, T15; newcomers: T4; the head: T11, T13; other waiters: T12, T13
  *   LOCKED GRANT, HEAD not NONE   the head: T5; the one that was called: T12; newcomers: T4; other waiters: T13
  *   open, count n, HEAD not FRONT any thread: T2; any waiter: T5; one that was woken: T12
  *   Impossible: GRANT without LOCKED; GRANT or DUE with HEAD NONE; open with FRONT; any HEAD but NONE at

@@ -73,7 +73,7 @@ record() {
 	table arrival-3 <<-END
 		exp lock thput guard_ok
 		ulockflex t 90 yes
-		ulockflex p 100 yes
+		ulockflex c 100 yes
 	END
 	table hundred <<-END
 		exp lock thput wc p1 p2 guard_ok

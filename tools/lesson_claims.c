@@ -228,10 +228,10 @@ static void claim_e2(struct inquiry *q)
 	if (!uses(q, id))
 		return;
 	at_least(q, "contention of t, %", OF('t', "wc"), 80, "2002: 99.7");
-	at_most(q, "contention of p, %", OF('p', "wc"), 30, "2002: 0.3 to 7.8");
-	at_most(q, "throughput t/p", OVER('t', 'p'), 0.5, "2002: 0.155 to 0.395, r=x=0");
-	note(q, "contention of c, %", OF('c', "wc"), "");
-	note(q, "throughput t/c", OVER('t', 'c'), "");
+	at_most(q, "contention of c, %", OF('c', "wc"), 30, "2002: 0.3 to 7.8");
+	at_most(q, "throughput t/c", OVER('t', 'c'), 0.5, "2002: 0.155 to 0.395, r=x=0");
+	note(q, "contention of p, %", OF('p', "wc"), "");
+	note(q, "throughput t/p", OVER('t', 'p'), "");
 	note(q, "throughput f/c, nlock's FIFO", OVER('f', 'c'), "");
 }
 
@@ -242,14 +242,16 @@ static void claim_e3(struct inquiry *q)
 	if (!uses(q, id))
 		return;
 	at_most(q, "mean run of t", OF('t', "mrun"), 2, "2002: 1.0");
-	at_least(q, "mean run of p", OF('p', "mrun"), 2.5, "2002: 993");
+	at_least(q, "mean run of c", OF('c', "mrun"), 2.5, "2002: 993");
 	within(q, "weighted median run of t", OF('t', "wrun"), 1, 1, "2002: 1");
-	at_least(q, "weighted median run of p", OF('p', "wrun"), 5, "2002: 4789");
+	at_least(q, "weighted median run of c", OF('c', "wrun"), 5, "2002: 4789");
 	at_least(q, "owner changes of t per acquisition", OF('t', "chg"), 0.8, "2002: 1.0");
-	at_most(q, "owner changes of p per acquisition", OF('p', "chg"), 0.45, "2002: 0.001");
-	note(q, "plain median run of p: may well be 1", OF('p', "medrun"), "2002: 1");
-	note(q, "mean run of c", OF('c', "mrun"), "");
-	note(q, "owner changes of c per acquisition", OF('c', "chg"), "");
+	at_most(q, "owner changes of c per acquisition", OF('c', "chg"), 0.45, "2002: 0.001");
+	note(q, "plain median run of c: may well be 1", OF('c', "medrun"), "2002: 1");
+	note(q, "mean run of p", OF('p', "mrun"), "");
+	note(q, "owner changes of p per acquisition", OF('p', "chg"), "");
+	note(q, "mean run of c with threads, which run at the same time more often",
+	     lab_value(q->lab, "threads", 'c', "mrun"), "");
 }
 
 static void claim_e4(struct inquiry *q)
@@ -328,11 +330,11 @@ static void claim_e9(struct inquiry *q)
 
 	if (!uses(q, id) || !uses(q, "spin-more"))
 		return;
-	gain = OVER('T', 't');
-	more = lab_ratio(q->lab, "spin-more", 'T', 't');
-	at_least(q, "throughput T/c, spinning ticket, as many tasks as CPUs", OVER('T', 'c'), 0.7, "");
+	gain = OVER('T', 'c');
+	more = lab_ratio(q->lab, "spin-more", 'T', 'c');
+	at_least(q, "throughput T/c, spinning ticket, as many tasks as CPUs", gain, 0.7, "");
 	at_most(q, "throughput t/c, the same without spinning", OVER('t', 'c'), 0.5, "");
-	at_most(q, "gain T/t with one task more, over that with as many as CPUs", ratio(more, gain), 1, "");
+	at_most(q, "T/c with twice as many tasks, over that with as many as CPUs", ratio(more, gain), 1, "");
 }
 
 static void claim_e10(struct inquiry *q)
@@ -341,10 +343,10 @@ static void claim_e10(struct inquiry *q)
 
 	if (!uses(q, "three") || !uses(q, "arrival-3"))
 		return;
-	hot = lab_ratio(q->lab, "three", 't', 'p');
-	calm = lab_ratio(q->lab, "arrival-3", 't', 'p');
-	note(q, "throughput t/p, 2 us outside", hot, "2002: 0.155, r=x=0");
-	note(q, "throughput t/p, 10 us outside", calm, "2002: 0.996 to 1.13");
+	hot = lab_ratio(q->lab, "three", 't', 'c');
+	calm = lab_ratio(q->lab, "arrival-3", 't', 'c');
+	note(q, "throughput t/c, 2 us outside", hot, "2002: 0.155, r=x=0");
+	note(q, "throughput t/c, 10 us outside", calm, "2002: 0.996 to 1.13");
 	at_most(q, "distance of their logarithms from 0, calm over hot", ratio(fabs(log(calm)), fabs(log(hot))), 1, "");
 }
 
@@ -485,11 +487,11 @@ static void claim_e16(struct inquiry *q)
 	if (!uses(q, id))
 		return;
 	at_least(q, "Jain in windows of 10 a task, t", OF('t', "jain_10n"), 0.9, "");
-	at_most(q, "Jain in windows of 10 a task, p", OF('p', "jain_10n"), 0.75, "");
-	at_least(q, "the same of 1000 over of 10, p", ratio(OF('p', "jain_1000n"), OF('p', "jain_10n")), 1, "");
+	at_most(q, "Jain in windows of 10 a task, c", OF('c', "jain_10n"), 0.75, "");
+	at_least(q, "the same of 1000 over of 10, c", ratio(OF('c', "jain_1000n"), OF('c', "jain_10n")), 1, "");
 	at_least(q, "whole run, t", OF('t', "jain"), 0.7, "2002: 0.999");
-	at_least(q, "whole run, p", OF('p', "jain"), 0.7, "2002: 0.9997");
-	note(q, "Jain in windows of 10 a task, c", OF('c', "jain_10n"), "");
+	at_least(q, "whole run, c", OF('c', "jain"), 0.7, "2002: 0.9997");
+	note(q, "Jain in windows of 10 a task, p", OF('p', "jain_10n"), "");
 }
 
 static void claim_e18(struct inquiry *q)
@@ -552,11 +554,11 @@ static void claim_e20(struct inquiry *q)
 
 static void claim_e21(struct inquiry *q)
 {
-	if (!uses(q, "three") || !uses(q, "processes"))
+	if (!uses(q, "three") || !uses(q, "threads"))
 		return;
 	q->finding->is_shown = true;
-	note(q, "throughput t/c, threads", lab_ratio(q->lab, "three", 't', 'c'), "");
-	note(q, "throughput t/c, processes", lab_ratio(q->lab, "processes", 't', 'c'), "");
+	note(q, "throughput t/c, processes", lab_ratio(q->lab, "three", 't', 'c'), "");
+	note(q, "throughput t/c, threads", lab_ratio(q->lab, "threads", 't', 'c'), "");
 }
 
 /* ---------------------------------------------------------------- all of them */

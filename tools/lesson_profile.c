@@ -3,7 +3,8 @@
  * lesson_profile.c - which experiments `nlock report' runs
  *
  * The letters of the locks are ulockflex's: its --help explains them. Each ratio is formed within one experiment, whose locks take
- * turns. An experiment that is added here is run; what is concluded from it and how it is shown stands in the other files.
+ * turns. The tasks of 2002 were processes: so they are here, too, where a claim of then is tried that does not also hold of threads.
+ * An experiment that is added here is run; what is concluded from it and how it is shown stands in the other files.
  */
 #include "lesson.h"
 
@@ -13,26 +14,26 @@
 const struct experiment experiments[] = {
 	{ "guard", "ulockflex", "-T -q", { 1, 1 }, { 3, 3 }, "locks that let two in on purpose: are they caught?" },
 	{ "alone", FLEX "-c 1 -r 0 -x 0 -L e,k,f,c,p", { 0.1, 0.5 }, { 4, 16 }, "one task alone: what a lock costs without contention" },
-	{ "three", FLEX "-c 3 -r 2 -x 1 -L k,t,f,h,c,p -H %H", { 0.3, 1.5 }, { 13, 58 }, "three tasks, 2 us outside and 1 us inside: the histories of 2002" },
+	{ "three", FLEX "-M proc -c 3 -r 2 -x 1 -L k,t,f,h,c,p -H %H", { 0.3, 1.5 }, { 13, 58 }, "three processes, 2 us outside and 1 us inside: the histories of 2002" },
 	{ "empty-2", FLEX "-c 2 -r 0 -x 0 -L k,t,f,c,p", { 0.1, 1 }, { 4, 32 }, "two tasks in an empty loop: 5 March 2002" },
 	{ "empty-3", FLEX "-c 3 -r 0 -x 0 -L k,t,f,c,p", { 0.2, 1 }, { 7, 32 }, "three tasks in an empty loop: the command of 6 March 2002" },
 	{ "empty-100", FLEX "-c 100 -r 0 -x 0 -L k,t,f,c,p", { 0.2, 1 }, { 8, 36 }, "a hundred tasks in an empty loop: 5 March 2002" },
-	{ "arrival-3", FLEX "-c 3 -r 10 -x 1 -L k,t,f,c,p", { 0.2, 1 }, { 7, 32 }, "three tasks at realistic arrival: 5 March 2002" },
+	{ "arrival-3", FLEX "-M proc -c 3 -r 10 -x 1 -L k,t,f,c,p", { 0.2, 1 }, { 7, 32 }, "three processes at realistic arrival: 5 March 2002" },
 	{ "arrival-100", FLEX "-c 100 -r 10 -x 1 -L k,t,f,c,p", { 0.2, 1 }, { 8, 36 }, "a hundred tasks at realistic arrival: 5 March 2002" },
 	{ "hundred", FLEX "-c 100 -r 9 -x 1 -L t,f,h,c,p", { 0.3, 2 }, { 11, 64 }, "a hundred tasks, 9 us outside and 1 us inside: local fairness" },
-	{ "waits", FLEX "-c 100 -r 9 -x 1 -L t,f,h,c,p -W", { 0.3, 2 }, { 11, 64 }, "the same with the time of each wait" },
+	{ "waits", FLEX "-M proc -c 100 -r 9 -x 1 -L t,f,h,c,p -W", { 0.3, 2 }, { 11, 64 }, "a hundred processes, and the time of each wait" },
 	{ "spin", FLEX "-c %P -r 2 -x 1 -L t,T,f,c,C", { 0.2, 1 }, { 7, 32 }, "as many tasks as CPUs, and locks that spin" },
-	{ "spin-more", FLEX "-c %Q -r 2 -x 1 -L t,T,f,c,C", { 0.2, 1 }, { 7, 32 }, "one task more than CPUs, and locks that spin" },
-	{ "processes", FLEX "-c 3 -r 2 -x 1 -M proc -L t,c", { 0.2, 1 }, { 3, 14 }, "three processes in place of threads" },
+	{ "spin-more", FLEX "-c %Q -r 2 -x 1 -L t,T,f,c,C", { 0.2, 1 }, { 7, 32 }, "twice as many tasks as CPUs, and locks that spin" },
+	{ "threads", FLEX "-c 3 -r 2 -x 1 -L t,c,p", { 0.2, 1 }, { 5, 20 }, "three threads in place of processes" },
 	{ "convoy", "convoy", "-f tsv -c 8 -r 100 -x 1 -t 0.4 -L t,f,h,c", { 0.4, 0.4 }, { 9, 9 }, "one owner stalls once: a convoy is born" },
 	{ "convoy-400", "convoy", "-f tsv -c 8 -r 400 -x 1 -t 0.4 -L t,f,h,c", { 0.4, 0.4 }, { 9, 9 }, "the same with fewer requests, where 100 us convoys by itself" },
 	{ "convoy-sweep", "convoy", "-f tsv --sweep -t 0.4", { 0, 0.4 }, { 0, 22 }, "for how rare a request does a convoy stay?" },
 	{ "starve", "starve", "-f tsv -t %T -L t,f,h,c,p", { 3, 6 }, { 15, 25 }, "one victim, three hogs that sleep with the lock" },
 	{ "skew", "starve", "-f tsv --skew spin -t %T -L t,f,h,c,p", { 3, 6 }, { 8, 14 }, "one victim, one hog that works with the lock" },
 	{ "rwshare", "rwshare", "-f tsv -t %T", { 0.05, 0.2 }, { 8, 30 }, "reader-writer locks by the share of reads: OLS 2002, figure 6" },
-	{ "db-1", "minitdb", "-f tsv -c 6 -n 3000 -H 1 -L t,f,h,c,p,l -M proc", { 1, 1 }, { 14, 14 }, "a database with one chain: OLS 2002, table 3" },
-	{ "db-4096", "minitdb", "-f tsv -c 6 -n 5000 -H 4096 -L t,f,h,c,p,l -M proc", { 1, 1 }, { 14, 14 }, "a database with 4096 chains" },
-	{ "db-alone", "minitdb", "-f tsv -c 1 -n 30000 -H 1 -L t,f,h,c,p,l -M proc", { 1, 1 }, { 6, 6 }, "a database that one process has for itself" },
+	{ "db-1", "minitdb", "-f tsv -c 6 -n 1000 -k 3 -H 1 -L t,f,h,c,p,l -M proc", { 1, 1 }, { 14, 14 }, "a database with one chain: OLS 2002, table 3" },
+	{ "db-4096", "minitdb", "-f tsv -c 6 -n 5000 -k 3 -H 4096 -L t,f,h,c,p,l -M proc", { 1, 1 }, { 14, 14 }, "a database with 4096 chains" },
+	{ "db-alone", "minitdb", "-f tsv -c 1 -n 3000 -k 3 -H 1 -L t,f,h,c,p,l -M proc", { 1, 1 }, { 6, 6 }, "a database that one process has for itself" },
 	{ "numa-lock", "futex_numa", "-f tsv -t 2 -n 50000 -s %T -N", { 1, 1 }, { 1, 1 }, "the lock of 2023, whose waiters queue on a node" },
 	{ "numa-words", "futex_numa", "-f tsv --words -s %T", { 0.2, 0.5 }, { 2, 5 }, "contenders on one word and on one a node" },
 	{ "hash", "futex_hash", "--format tsv --table -r %T", { 0.05, 0.2 }, { 8, 26 }, "the size of the private hash" },

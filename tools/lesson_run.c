@@ -103,7 +103,7 @@ static void substitute(char *out, size_t room, char letter, double seconds, cons
 	if (letter == 'T')
 		snprintf(out, room, "%g", seconds);
 	else if (letter == 'P' || letter == 'Q')
-		snprintf(out, room, "%u", lab->machine.cpus + (letter == 'Q'));
+		snprintf(out, room, "%u", lab->machine.cpus << (letter == 'Q'));
 	else
 		snprintf(out, room, "%s/%s.history", lab->dir, e->id);
 }
@@ -239,6 +239,14 @@ static void run_one(const struct experiment *e, struct lab *lab, struct outcome 
 
 /* ---------------------------------------------------------------- all */
 
+/* What the machine gave when it was last asked, and how many experiments may still be repeated. */
+struct quiet {
+	double cpus;
+	unsigned again;
+};
+
+#define AGAIN 3u
+
 static void say_left(double left)
 {
 	if (left >= 90)
@@ -270,11 +278,35 @@ static int end_of(const struct lab *lab, bool failed)
 	return signal_got ? 128 + signal_got : failed || err;
 }
 
+/* Between two looks at what the machine gives. A moment's work of another program is no reason to have no verdict: the experiment
+ * is run again, until `again` is used up, for a machine that is busy stays so. */
+static void run_in_quiet(const struct experiment *e, struct lab *lab, struct outcome *o, double seconds,
+			 struct quiet *q)
+{
+	unsigned cpus = lab->machine.cpus;
+
+	for (;;) {
+		double before = q->cpus;
+
+		run_one(e, lab, o, seconds);
+		if (signal_got)
+			return;
+		q->cpus = cpus_effective(cpus, SPIN_NS);
+		o->cpus = fmin(before, q->cpus);
+		if (!is_busy(o->cpus, cpus) || !q->again)
+			return;
+		q->again--;
+		printf("    machine busy: it gave %.2f of its %u CPUs; once more\n", o->cpus, cpus);
+		fflush(stdout);
+	}
+}
+
 int schedule_run(const struct schedule *s, struct lab *lab)
 {
 	unsigned cpus = lab->machine.cpus;
 	size_t number = 0, of = 0;
-	double left = 0, before;
+	struct quiet quiet = { .again = AGAIN };
+	double left = 0;
 	bool failed = false;
 
 	for (size_t i = 0; i < experiment_count; i++) {
@@ -282,7 +314,7 @@ int schedule_run(const struct schedule *s, struct lab *lab)
 		left += schedule_has(s, &experiments[i]) ? takes(s, &experiments[i]) : 0;
 	}
 	answer_signals_by(on_signal);
-	before = cpus_effective(cpus, SPIN_NS);
+	quiet.cpus = cpus_effective(cpus, SPIN_NS);
 	for (size_t i = 0; i < experiment_count && !signal_got; i++) {
 		const struct experiment *e = &experiments[i];
 		struct outcome *o = &lab->outcomes[i];
@@ -293,11 +325,8 @@ int schedule_run(const struct schedule *s, struct lab *lab)
 		say_left(left);
 		printf(": %s, %s\n", e->id, e->says);
 		fflush(stdout);
-		run_one(e, lab, o, seconds_of(s, e));
+		run_in_quiet(e, lab, o, seconds_of(s, e), &quiet);
 		left -= takes(s, e);
-		o->cpus = before;
-		before = signal_got ? before : cpus_effective(cpus, SPIN_NS);
-		o->cpus = fmin(o->cpus, before);
 		o->has_run = !signal_got;
 		failed = failed || (o->has_run && has_failed(o));
 		if (o->has_run)

@@ -53,11 +53,16 @@ static inline bool is_plain(const struct np_mutex *o)
 	return __builtin_expect(np_is_common(o) && np_is_known_active(), 1);
 }
 
+/* Of a negative time the C library's mutexes do not look at the nanoseconds; its other objects do, and so do ours. */
 static int take(struct np_mutex *o, const struct patience *p)
 {
+	static const struct timespec long_past = { 0, 0 };
+
 	if (p->is_try)
 		return nlock_mutex_trylock(&o->lock);
-	return p->abs ? nlock_mutex_lock_until(&o->lock, p->clock, p->abs) : nlock_mutex_lock(&o->lock);
+	if (!p->abs)
+		return nlock_mutex_lock(&o->lock);
+	return nlock_mutex_lock_until(&o->lock, p->clock, p->abs->tv_sec < 0 ? &long_past : p->abs);
 }
 
 /* The caller owns it already. */

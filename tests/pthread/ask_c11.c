@@ -257,7 +257,7 @@ static const struct {
 	{ "timedlock when free and when held", mutex_times },
 	{ "used after it was destroyed", destroyed },
 	{ "cnd waited at by three, signal, broadcast", meet },
-	{ "cnd timedwait: past, negative, bad, bad, soon, each time tried by another", times },
+	{ "cnd timedwait: past, negative, bad, bad, bad, soon, each time tried by another", times },
 	{ "cnd wait with a cancellation pending", is_cancelled },
 };
 

@@ -408,7 +408,7 @@ static const struct {
 	{ "waited at by three, broadcast without the mutex", are_told },
 	{ "waited at by who has a recursive one twice", waits_deep },
 	{ "nobody waits for the signal and the broadcast", nobody_waits },
-	{ "timedwait: past, negative, bad, bad, soon, each time tried by another", times },
+	{ "timedwait: past, negative, bad, bad, bad, soon, each time tried by another", times },
 	{ "timedwait until the end of time", waits_late },
 	{ "clockwait: past and bad, for each clock", clockwaits },
 	{ "clockwait minds its clock", clockwait_minds_its_clock },

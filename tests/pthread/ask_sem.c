@@ -316,6 +316,22 @@ static int call_wait_for_handler(void *s)
 	return as_errno(rc && errno == EINTR ? sem_trywait(s) : rc);
 }
 
+/* The same, with the answer of the wait itself. */
+static void is_posted_by_its_handler_once(const void *sort)
+{
+	sem_t *s = make(sort, 0);
+	struct pt_thread t;
+
+	posted = s;
+	handle(SIGUSR2, 0);
+	pt_start(&t, call_wait, s);
+	pt_waits(&t);
+	pthread_kill(t.thread, SIGUSR2);
+	pt_finish(&t);
+	tell_value(s);
+	end(sort, s);
+}
+
 static void is_posted_by_its_handler(const void *sort)
 {
 	sem_t *s = make(sort, 0);
@@ -419,13 +435,14 @@ static const struct {
 	{ "posted when full", overflows },
 	{ "with too many tokens", is_too_much },
 	{ "waited for by three", is_waited_for },
-	{ "timedwait with tokens: past, negative, bad, bad, soon, late, huge", timed_free },
-	{ "timedwait without: past, negative, bad, bad, soon", timed_empty },
+	{ "timedwait with tokens: past, negative, bad, bad, bad, soon, late, huge", timed_free },
+	{ "timedwait without: past, negative, bad, bad, bad, soon", timed_empty },
 	{ "clockwait: past and bad, for each clock, without and with tokens", clocked },
 	{ "clockwait minds its clock; until the end of time", minds_its_clock },
 	{ "interrupted in wait, timedwait, clockwait", is_interrupted },
 	{ "interrupted by a handler with SA_RESTART", is_restarted },
 	{ "posted by the handler that interrupts the wait", is_posted_by_its_handler },
+	{ "posted by the handler that interrupts the wait, without asking again", is_posted_by_its_handler_once },
 	{ "cancelled in a wait", is_cancelled },
 	{ "cancelled before a wait, a timedwait, a trywait", is_cancelled_before },
 	{ "posted and taken by another process", is_seen_by_another },

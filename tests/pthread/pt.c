@@ -279,6 +279,9 @@ struct timespec pt_time(clockid_t clock, enum when when)
 	case WHEN_NSEC_HIGH:
 		t.tv_nsec = 1000000000;
 		break;
+	case WHEN_BOTH:
+		t = (struct timespec){ -1, -1 };
+		break;
 	case WHEN_SOON:
 		t.tv_nsec += 10000000;
 		t.tv_sec += t.tv_nsec / 1000000000;

@@ -80,7 +80,17 @@ void pt_in_child(int (*call)(void *), void *arg);
 
 /* ---------------------------------------------------------------- times */
 
-enum when { WHEN_PAST, WHEN_NEGATIVE, WHEN_NSEC_LOW, WHEN_NSEC_HIGH, WHEN_SOON, WHEN_LATE, WHEN_HUGE, WHENS };
+enum when {
+	WHEN_PAST,
+	WHEN_NEGATIVE,
+	WHEN_NSEC_LOW,
+	WHEN_NSEC_HIGH,
+	WHEN_BOTH,
+	WHEN_SOON,
+	WHEN_LATE,
+	WHEN_HUGE,
+	WHENS
+};
 
 struct timespec pt_time(clockid_t clock, enum when when);
 

@@ -766,9 +766,13 @@ ROW_TEST(init_reads_nothing_of_what_was_there)
 
 ROW_TEST(bad_objects_and_attributes_are_refused)
 {
-	static const uint32_t bad[] = {
-		NLOCK_BAD_ATTR, 0x40, 0x10000, NLOCK_FIFO | 0x10000, NLOCK_PLACE_FIRST | 0x40, NLOCK_FIFO | NLOCK_COHORT
-	};
+	static const uint32_t bad[] = { NLOCK_BAD_ATTR,
+					0x40,
+					0x10000,
+					NLOCK_FIFO | 0x10000,
+					NLOCK_PLACE_FIRST | 0x40,
+					NLOCK_FIFO | NLOCK_COHORT,
+					NLOCK_BOUNDED_N(0) | NLOCK_COHORT };
 	char bytes[32] __attribute__((aligned(8)));
 
 	for (int off = 1; off < 8; off++)

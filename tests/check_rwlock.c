@@ -400,6 +400,15 @@ ROW_TEST(processes_exclude_each_other_on_a_spread_lock)
 	ON_A_SPREAD_LOCK(exclusion(row, true, 5, harness_rounds(150, 20000)));
 }
 
+/* What there is to prefer among writers depends on the machine; nobody is lost anywhere. */
+ROW_TEST(users_of_a_cohort_lock_exclude_each_other)
+{
+	struct row cohort = *row;
+
+	cohort.attr |= NLOCK_COHORT;
+	exclusion(&cohort, row->is_shared, 5, harness_rounds(150, 20000));
+}
+
 ROW_TEST(signals_during_work_change_nothing)
 {
 	int busy = 1;
@@ -1066,16 +1075,23 @@ ROW_TEST(init_reads_nothing_of_what_was_there)
 
 ROW_TEST(bad_objects_attributes_and_preferences_are_refused)
 {
-	static const uint32_t bad[] = {
-		NLOCK_BAD_ATTR, 0x40, 0x10000, NLOCK_FIFO | 0x10000, NLOCK_PLACE_FIRST | 0x40, NLOCK_FIFO | NLOCK_COHORT
-	};
+	static const uint32_t bad[] = { NLOCK_BAD_ATTR,
+					0x40,
+					0x10000,
+					NLOCK_FIFO | 0x10000,
+					NLOCK_PLACE_FIRST | 0x40,
+					NLOCK_FIFO | NLOCK_COHORT,
+					NLOCK_BOUNDED_N(0) | NLOCK_COHORT };
 	char bytes[64] __attribute__((aligned(8)));
 	nlock_rwlock_t rw;
 
 	for (int off = 1; off < 8; off++)
 		must_be(nlock_rwlock_init((nlock_rwlock_t *)(void *)(bytes + off), 0, row->attr), EINVAL);
-	for (int i = 0; i < COUNT(bad); i++)
-		must_be(nlock_rwlock_init(&rw, 0, bad[i]), EINVAL);
+	EACH_PREFERENCE(p)
+	{
+		for (int i = 0; i < COUNT(bad); i++)
+			must_be(nlock_rwlock_init(&rw, p, bad[i]), EINVAL);
+	}
 	must_be(nlock_rwlock_init(&rw, -1, row->attr), EINVAL);
 	must_be(nlock_rwlock_init(&rw, 3, row->attr), EINVAL);
 	must_be(nlock_rwlock_init(&rw, INT_MIN, row->attr), EINVAL);
@@ -1164,6 +1180,7 @@ static const struct test tests[] = {
 	EACH_SHARED(processes_exclude_each_other),
 	CORE_CROSS(threads_exclude_each_other_on_a_spread_lock),
 	EACH_SHARED(processes_exclude_each_other_on_a_spread_lock),
+	CORE_COHORT(users_of_a_cohort_lock_exclude_each_other),
 	CROSS_OF_ROWS(signals_during_work_change_nothing),
 	CORE_CROSS(phase_fair_lock_lets_readers_and_writers_take_turns),
 	EACH_SHARED(phase_fair_lock_lets_processes_take_turns),

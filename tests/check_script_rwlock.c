@@ -788,6 +788,131 @@ TEST(promise_meets_a_writer_on_its_way_to_sleep)
 	rest();
 }
 
+/* ---------------------------------------------------------------- cohort locks: whom an owner gives the seat */
+
+#define COHORT_OF_TWO (NLOCK_BOUNDED_N(2) | NLOCK_COHORT)
+#define ON(node)      nl_lane_of(node)
+
+/* A owns the lock, B is next, and C is at the head of those who queue. Behind it D sleeps, which is on a node of its own, and E. */
+static void writers_on_two_nodes(int prefers)
+{
+	begin_with(prefers, COHORT_OF_TWO);
+	fk.nodes = 2;
+	fk.node[D] = 1;
+	takes(A, do_wr);
+	parks(B, do_wr);
+	parks(C, do_wr);
+	must_be(fk_lane(C), NL_LANE_FRONT);
+	parks(D, do_wr);
+	must_be(fk_lane(D), NL_LANE_BACK | ON(1));
+	parks(E, do_wr);
+	must_be(fk_lane(E), NL_LANE_BACK | ON(0));
+}
+
+/* The one who owned the lock has released it, and this one, which was next, has it by now. */
+#define succeeds(from, to) \
+	do { \
+		releases(from, do_unlock); \
+		goes_and_ends(to, 0); \
+	} while (0)
+
+/* E and B are called before D, and C, which is as near, no more. */
+TEST(near_writer_is_the_next_one_within_the_bound_of_those_who_queue)
+{
+	EACH_PREFERENCE(p)
+	{
+		writers_on_two_nodes(p);
+		succeeds(A, B);
+		goes_and_parks(C); /* is next: it was at the head */
+		must_be(rw->seat.bypass, 0);
+		succeeds(B, C);
+		is(E, FK_WOKEN);
+		is(D, FK_ASLEEP);
+		goes_and_parks(E);
+		must_be(rw->seat.bypass, 1);
+		parks(B, do_wr);
+		succeeds(C, E);
+		is(B, FK_WOKEN);
+		is(D, FK_ASLEEP);
+		goes_and_parks(B);
+		must_be(rw->seat.bypass, 2);
+		parks(C, do_wr);
+		must_be(fk_lane(C), NL_LANE_ODD | ON(0));
+		succeeds(E, B);
+		is(D, FK_WOKEN);
+		is(C, FK_ASLEEP);
+		goes_and_parks(D);
+		succeeds(B, D);
+		is(C, FK_WOKEN);
+		goes_and_parks(C);
+		must_be(rw->seat.bypass, 0);
+		succeeds(D, C);
+		releases(C, do_unlock);
+		rest();
+	}
+}
+
+/* Whom it prefers is asked of the node of who takes the lock. */
+TEST(node_of_the_new_owner_says_who_is_near)
+{
+	EACH_PREFERENCE(p)
+	{
+		writers_on_two_nodes(p);
+		fk.node[C] = 1; /* it has been moved in its sleep */
+		succeeds(A, B);
+		goes_and_parks(C);
+		succeeds(B, C);
+		is(D, FK_WOKEN);
+		is(E, FK_ASLEEP);
+		goes_and_parks(D);
+		must_be(rw->seat.bypass, 1);
+		succeeds(C, D);
+		goes_and_parks(E);
+		succeeds(D, E);
+		releases(E, do_unlock);
+		rest();
+	}
+}
+
+/* Readers are of no node, nor is the next writer where it sleeps. */
+TEST(readers_of_all_nodes_are_let_in_at_once)
+{
+	EACH_PREFERENCE(p)
+	{
+		begin_with(p, COHORT_OF_TWO);
+		fk.nodes = 2;
+		fk.node[C] = fk.node[D] = 1;
+		takes(A, do_wr);
+		parks(B, do_rd);
+		parks(C, do_rd);
+		must_be(fk_lane(C), NL_LANE_BACK);
+		releases(A, do_unlock);
+		must_be(fk.n_wakes, 1);
+		goes_and_ends(B, 0);
+		goes_and_ends(C, 0);
+		parks(D, do_wr);
+		must_be(fk_lane(D), NL_LANE_BACK);
+		releases(B, do_unlock);
+		succeeds(C, D);
+		releases(D, do_unlock);
+		rest();
+	}
+}
+
+TEST(cohort_that_has_nothing_to_choose_is_refused)
+{
+	EACH_PREFERENCE(p)
+	{
+		begin(p);
+		must_be(nlock_rwlock_init(rw, p, NLOCK_FIFO | NLOCK_COHORT), EINVAL);
+		must_be(nlock_rwlock_init(rw, p, NLOCK_BOUNDED_N(0) | NLOCK_COHORT), EINVAL);
+		must_be(nlock_rwlock_init(rw, p, NLOCK_BOUNDED_N(1) | NLOCK_COHORT), 0);
+		must_be(nlock_rwlock_init(rw, p, NLOCK_BARGING | NLOCK_COHORT), 0);
+		must_be(nlock_rwlock_init(rw, p, NLOCK_COHORT), 0);
+		rest();
+	}
+}
+
 /* ---------------------------------------------------------------- wakes that mean nothing */
 
 TEST(b12_stray_wakes_change_nothing_and_all_is_read_again)
@@ -1317,6 +1442,10 @@ static const struct test tests[] = {
 	ONCE(writer_in_the_queue_is_next_before_it_wakes_up),
 	ONCE(promised_writer_comes_before_its_turn_and_waits),
 	ONCE(promise_meets_a_writer_on_its_way_to_sleep),
+	ONCE(near_writer_is_the_next_one_within_the_bound_of_those_who_queue),
+	ONCE(node_of_the_new_owner_says_who_is_near),
+	ONCE(readers_of_all_nodes_are_let_in_at_once),
+	ONCE(cohort_that_has_nothing_to_choose_is_refused),
 	ONCE(writer_on_its_way_takes_what_has_come_free),
 	ONCE(grant_meets_a_writer_on_its_way_to_sleep),
 	ONCE(admission_meets_a_reader_on_its_way_to_sleep),

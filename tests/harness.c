@@ -199,15 +199,22 @@ static bool is_numa(const struct row *row)
 	return row->place == NLOCK_PLACE_NODE(0) || row->place == NLOCK_PLACE_FIRST;
 }
 
+static bool is_cross(int i)
+{
+	return i < ROWS_HANDOFFS || i % ROWS_HANDOFFS == 0;
+}
+
 static bool is_wanted(const struct test *t, int i)
 {
 	if (only_row && !strstr(row_at(i)->name, only_row))
 		return false;
 	switch (t->loop) {
 	case LOOP_CROSS:
-		return i < ROWS_HANDOFFS || i % ROWS_HANDOFFS == 0;
+		return is_cross(i);
 	case LOOP_CROSS_PRIVATE:
-		return (i < ROWS_HANDOFFS || i % ROWS_HANDOFFS == 0) && !rows[i].is_shared;
+		return is_cross(i) && !rows[i].is_shared;
+	case LOOP_COHORT:
+		return is_cross(i) && rows[i].bound != 0;
 	case LOOP_MARKED:
 		return !rows[i].is_shared && !is_numa(&rows[i]);
 	case LOOP_BOUNDED:

@@ -61,6 +61,7 @@ enum loop {
 	LOOP_MARKED,
 	LOOP_SHARED,
 	LOOP_BOUNDED,
+	LOOP_COHORT,
 	LOOP_HANDOFFS,
 	LOOP_PLACES,
 	LOOP_NUMA,
@@ -84,8 +85,8 @@ struct test {
  * these that are private; for the private rows whose second word names a process; for the shared rows; for each hand-off of
  * the plainest placement alone; for each placement and sharing of the plainest hand-off alone; for those of these whose second
  * word is a node; for placement FIRST; for placement HASH; for the placements under which the next owner may free the lock at
- * once; for the rows with a bound. CORE: also with --core. A row that a test has nothing to say about is left out by a loop, not by a return,
- * which would count it as tested. */
+ * once; for the rows with a bound; for those of CROSS whose hand-off can prefer somebody. CORE: also with --core. A row that a test
+ * has nothing to say about is left out by a loop, not by a return, which would count it as tested. */
 #define ONCE(sentence)             TEST_ENTRY(sentence, LOOP_ONCE, false)
 #define EACH_ROW(sentence)         TEST_ENTRY(sentence, LOOP_ROWS, false)
 #define CROSS_OF_ROWS(sentence)    TEST_ENTRY(sentence, LOOP_CROSS, false)
@@ -104,6 +105,7 @@ struct test {
 #define CORE_PLACE(sentence)       TEST_ENTRY(sentence, LOOP_PLACES, true)
 #define CORE_MORTAL(sentence)      TEST_ENTRY(sentence, LOOP_MORTAL, true)
 #define CORE_BOUNDED(sentence)     TEST_ENTRY(sentence, LOOP_BOUNDED, true)
+#define CORE_COHORT(sentence)      TEST_ENTRY(sentence, LOOP_COHORT, true)
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 

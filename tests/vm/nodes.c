@@ -6,7 +6,6 @@
 
 #include "harness.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,22 +21,32 @@ bool nodes_run_on(int cpu)
 	return !sched_setaffinity(0, sizeof(one), &one);
 }
 
+bool nodes_stay_on(const struct nodes *found, int i)
+{
+	return !sched_setaffinity(0, sizeof(found->all[i]), &found->all[i]);
+}
+
 static void add(struct nodes *found, int node, int cpu)
 {
 	int at = found->n;
 
 	for (int i = 0; i < found->n; i++) {
-		if (found->node[i] == node)
+		if (found->node[i] == node) {
+			CPU_SET(cpu, &found->all[i]);
 			return;
+		}
 	}
 	if (at == NODES_MAX)
 		return;
 	for (; at > 0 && found->node[at - 1] > node; at--) {
 		found->node[at] = found->node[at - 1];
 		found->cpu[at] = found->cpu[at - 1];
+		found->all[at] = found->all[at - 1];
 	}
 	found->node[at] = node;
 	found->cpu[at] = cpu;
+	CPU_ZERO(&found->all[at]);
+	CPU_SET(cpu, &found->all[at]);
 	found->n++;
 }
 
@@ -72,6 +81,26 @@ int nodes_possible(void)
 	if (f)
 		fclose(f);
 	return last + 1;
+}
+
+/* The file of a node has one number for each node that is online, in their order. */
+int nodes_distance(int from, int to)
+{
+	int distance = -1;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/distance", from);
+	f = fopen(path, "r");
+	for (int node = 0; f && node <= to; node++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/distance", node);
+		distance = -1;
+		if (!access(path, F_OK) && fscanf(f, "%d", &distance) != 1)
+			break;
+	}
+	if (f)
+		fclose(f);
+	return distance;
 }
 
 /* How often the thread gave its CPU away because it had to wait; -1: it does not wait now, or is gone. One that has been woken and is

@@ -5,6 +5,7 @@
 #ifndef NODES_H
 #define NODES_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,12 +17,19 @@
 struct nodes {
 	int n;
 	int node[NODES_MAX], cpu[NODES_MAX]; /* a CPU of it */
+	cpu_set_t all[NODES_MAX];            /* all of them */
 };
 
 void nodes_find(struct nodes *found);
 
 /* Moves the calling thread there. False: it may not run there. */
 bool nodes_run_on(int cpu);
+
+/* To any CPU of the i-th of these nodes. */
+bool nodes_stay_on(const struct nodes *found, int i);
+
+/* How far it is from one node to another, by what the kernel states; -1: it states nothing. */
+int nodes_distance(int from, int to);
 
 /* The number of nodes that the kernel thinks possible: no node has this number, nor a higher one. */
 int nodes_possible(void);

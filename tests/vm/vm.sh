@@ -78,6 +78,7 @@ commands() {
 	run onnode 900 check_numa --limit 600
 	run wait 600 check_wait --limit 600
 	run once 600 check_once
+	run cohort 1800 check_cohort --limit 600
 	case $1 in
 	two)
 		run first_waiters 1800 two_first_waiters

@@ -85,7 +85,9 @@ struct timespec;
  * often, all who sleep then are served, in order of arrival, each by a grant. NLOCK_BARGING prefers for ever. NLOCK_BOUND_NS
  * remains a matter of the head: time makes nobody the head. What is said below about places in the kernel's queue is true here
  * too. On one node nobody is preferred, and what remains is the bound for every waiter.
- * Which node a thread sleeps on is where it ran when it went to sleep. Any placement: nodes here are not where waiters queue. */
+ * Which node a thread sleeps on is where it ran when it went to sleep. Any placement: nodes here are not where waiters queue.
+ * The next writer of a rwlock is called when an owner takes the lock: two threads that write again and again stay on a node only if
+ * a third does; of a mutex two are enough. */
 #define NLOCK_COHORT ((nlock_attr_t)0x20u)
 
 #define NLOCK_BOUND_DEFAULT 20000   /* overtakings, under NLOCK_BOUNDED */

@@ -79,6 +79,7 @@ commands() {
 	run wait 600 check_wait --limit 600
 	run once 600 check_once
 	run cohort 1800 check_cohort --limit 600
+	run example 300 nodes
 	case $1 in
 	two)
 		run first_waiters 1800 two_first_waiters
@@ -94,8 +95,24 @@ commands() {
 			tier "$other" --rows 'NODE('
 		done
 		;;
-	old) tier 0 ;;
+	old)
+		run filter 900 check_filter --limit 600
+		run stress 300 stress
+		tier 0
+		;;
 	esac
+}
+
+# What examples/nodes.c prints in each.
+example_prints() {
+	case $1 in
+	two) nodes='0 1' ;;
+	four) nodes='0 1 2 3' ;;
+	old) echo 'node 0: Operation not supported'; return ;;
+	esac
+	for node in $nodes; do
+		echo "node $node: 2 threads, 20000 turns"
+	done
 }
 
 # ---------------------------------------------------------------- what it starts with
@@ -151,6 +168,11 @@ ended_well() {
 	return 1
 }
 
+example_has_printed_that() {
+	said example "$1" | grep '^node' >"$work/example"
+	example_prints "$1" | cmp -s - "$work/example" || { cat "$work/example"; return 1; }
+}
+
 came_to_its_end() {
 	grep -q '^@@@ done$' "$work/$1.log" && ! grep -qE 'Kernel panic|Oops|BUG:' "$work/$1.log" && return
 	tail -n 5 "$work/$1.log"
@@ -174,6 +196,7 @@ try() {
 		test_that "$1: $one_of_them" ended_well "$one_of_them" "$1"
 		said "$one_of_them" "$1" | grep -E '^(ROWS|COUNT|SKIP):' | sed "s/^/      $one_of_them: /"
 	done <"$work/root/commands"
+	test_that "$1: example prints what it has to" example_has_printed_that "$1"
 }
 
 # ---------------------------------------------------------------- the machines asked for

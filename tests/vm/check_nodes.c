@@ -141,7 +141,7 @@ static uint32_t home(void)
 static void start(int i, void *(*body)(void *), int cpu)
 {
 	mover[i].cpu = cpu;
-	sleeper[i] = (struct sleeper){ 0, false };
+	sleeper[i] = (struct sleeper){ 0, 0 };
 	must_be(pthread_create(&mover[i].thread, NULL, body, &mover[i]), 0);
 }
 
@@ -235,7 +235,7 @@ static void *is_followed(void *arg)
 	self->rc = !nodes_run_on(self->cpu);
 	__atomic_store_n(&me->tid, harness_tid(), __ATOMIC_RELEASE);
 	while (!sem_wait(&self->turn) && !__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
-		__atomic_store_n(&me->is_done, false, __ATOMIC_RELEASE);
+		nodes_not_done(me);
 		self->rc |= nlock_mutex_lock(&m);
 		count_move();
 		alone = __atomic_load_n(&m.word, __ATOMIC_RELAXED);
@@ -250,7 +250,7 @@ static void *is_followed(void *arg)
 				sched_yield();
 		}
 		self->rc |= nlock_mutex_unlock(&m);
-		__atomic_store_n(&me->is_done, true, __ATOMIC_RELEASE);
+		nodes_done(me);
 	}
 	return NULL;
 }
@@ -260,7 +260,7 @@ ROW_TEST(nobody_is_lost_while_the_lock_moves)
 	wanted = harness_rounds(500, 100000);
 	begin(row, nodes.n, is_followed);
 	for (int i = 0; i < nodes.n; i++)
-		__atomic_store_n(&sleeper[i].is_done, true, __ATOMIC_RELEASE);
+		nodes_done(&sleeper[i]);
 	sem_post(&mover[0].turn);
 	watch_over(row, nodes.n);
 }
@@ -285,7 +285,7 @@ static void *contends(void *arg)
 		for (uint32_t pause = harness_random(&rnd) % 2048; pause; pause--)
 			__asm__ volatile("" ::: "memory");
 	}
-	__atomic_store_n(&me->is_done, true, __ATOMIC_RELEASE);
+	nodes_done(me);
 	return NULL;
 }
 

@@ -126,15 +126,25 @@ static long switches(pid_t tid)
 	return waits ? n : -1;
 }
 
-static bool is_done(struct sleeper *s)
+static uint32_t done(struct sleeper *s)
 {
-	return __atomic_load_n(&s->is_done, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&s->done, __ATOMIC_ACQUIRE);
+}
+
+void nodes_done(struct sleeper *s)
+{
+	__atomic_store_n(&s->done, done(s) | 1, __ATOMIC_RELEASE);
+}
+
+void nodes_not_done(struct sleeper *s)
+{
+	__atomic_store_n(&s->done, (done(s) + 1) & ~1u, __ATOMIC_RELEASE);
 }
 
 bool nodes_all_done(struct sleeper *s, int n)
 {
 	for (int i = 0; i < n; i++) {
-		if (!is_done(&s[i]))
+		if (!(done(&s[i]) & 1))
 			return false;
 	}
 	return true;
@@ -143,18 +153,23 @@ bool nodes_all_done(struct sleeper *s, int n)
 bool nodes_left_asleep(struct sleeper *s, int n, const volatile void *word)
 {
 	long before[SLEEPERS_MAX];
+	uint32_t was[SLEEPERS_MAX];
 	int asleep = 0;
 
 	for (int i = 0; i < n; i++) {
-		before[i] = is_done(&s[i]) ? -1 : switches(s[i].tid);
-		if (is_done(&s[i]))
+		was[i] = done(&s[i]);
+		if (was[i] & 1)
 			continue;
+		before[i] = switches(s[i].tid);
 		if (before[i] < 0 || !harness_is_asleep(getpid(), s[i].tid, word))
 			return false;
 		asleep++;
 	}
 	for (int i = 0; i < n; i++) {
-		if (before[i] >= 0 && (!harness_is_asleep(getpid(), s[i].tid, word) || switches(s[i].tid) != before[i]))
+		bool slept_on =
+			was[i] & 1 || (harness_is_asleep(getpid(), s[i].tid, word) && switches(s[i].tid) == before[i]);
+
+		if (!slept_on || done(&s[i]) != was[i])
 			return false;
 	}
 	return asleep > 0;

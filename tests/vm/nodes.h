@@ -36,12 +36,17 @@ int nodes_possible(void);
 
 struct sleeper {
 	pid_t tid;
-	bool is_done; /* atomic: it has made its last call on the word */
+	uint32_t done; /* atomic: odd while it is done, and another number each time */
 };
 
-/* Threads of this process that work on `word` and sleep nowhere else. Was there a moment at which all that are not done slept on
- * it, so that nobody is left to wake them? No clock is asked: whoever slept at the first look and at the second, and was not
- * switched out between them, slept all the time from one to the other. False also if all are done. */
+/* Says that it will make no more calls on the word; or that it does, after all. One thread at a time says so. */
+void nodes_done(struct sleeper *s);
+void nodes_not_done(struct sleeper *s);
+
+/* Threads of this process that work on `word` and sleep nowhere else while they are not done. Was there a moment at which all that
+ * are not done slept on it, so that nobody is left to wake them? No clock is asked: whoever slept at the first look and at
+ * the second, and was not switched out between them, slept all the time from one to the other; and whoever was done at both,
+ * with the same number, was done all the time. False also if all are done. */
 bool nodes_left_asleep(struct sleeper *s, int n, const volatile void *word);
 bool nodes_all_done(struct sleeper *s, int n);
 

@@ -85,7 +85,7 @@ static void *waits(void *arg)
 		while (__atomic_load_n(&gate, __ATOMIC_ACQUIRE) < round)
 			;
 		wait_once();
-		__atomic_store_n(&self->is_done, true, __ATOMIC_RELEASE);
+		nodes_done(self);
 	}
 	return NULL;
 }
@@ -122,7 +122,8 @@ static int one_round(int round)
 
 	while (__atomic_load_n(&at_gate, __ATOMIC_ACQUIRE) < 2 * round)
 		sched_yield();
-	waiter[0].is_done = waiter[1].is_done = false;
+	nodes_not_done(&waiter[0]);
+	nodes_not_done(&waiter[1]);
 	if (!take())
 		return -1;
 	__atomic_store_n(&gate, round, __ATOMIC_RELEASE);

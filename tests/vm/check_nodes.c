@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define THREADS_PER_NODE 2
+#define TURNS_A_ROUND    10
 
 static struct nodes nodes;
 
@@ -184,7 +185,8 @@ ROW_TEST(lock_moves_to_the_node_of_its_first_waiter)
 	must_be(nlock_mutex_destroy(&m), 0);
 }
 
-static int moves, wanted; /* guarded by the lock; atomic for the main thread */
+static int moves;  /* guarded by the lock; atomic for the main thread */
+static int wanted; /* moves, or rounds */
 static uint32_t last_home;
 
 static void count_move(void)
@@ -265,27 +267,39 @@ ROW_TEST(nobody_is_lost_while_the_lock_moves)
 	watch_over(row, nodes.n);
 }
 
-/* Between two turns a while without the lock, so that now and then nobody waits and the next first waiter moves it. */
+static pthread_barrier_t at_rest;
+
+/* It yields so that others run into the lock: where CPUs are emulated one by one, they would seldom meet. */
+static int one_turn(uint64_t *rnd)
+{
+	int rc = nlock_mutex_lock(&m);
+
+	count_move();
+	if (harness_random(rnd) % 2)
+		sched_yield();
+	rc |= nlock_mutex_unlock(&m);
+	for (uint32_t pause = harness_random(rnd) % 2048; pause; pause--)
+		__asm__ volatile("" ::: "memory");
+	return rc;
+}
+
+/* A convoy may last. So after some turns all let go of the lock, and the next first waiter moves it. */
 static void *contends(void *arg)
 {
 	struct mover *self = arg;
 	struct sleeper *me = &sleeper[self - mover];
 	uint64_t rnd = harness_random_start((uint32_t)(self - mover));
-	bool goes_on = true;
 
 	self->rc = !nodes_run_on(self->cpu);
 	__atomic_store_n(&me->tid, harness_tid(), __ATOMIC_RELEASE);
-	while (goes_on && !self->rc) {
-		self->rc = nlock_mutex_lock(&m);
-		count_move();
-		goes_on = moves < wanted;
-		for (uint32_t pause = harness_random(&rnd) % 64; pause; pause--)
-			__asm__ volatile("" ::: "memory");
-		self->rc |= nlock_mutex_unlock(&m);
-		for (uint32_t pause = harness_random(&rnd) % 2048; pause; pause--)
-			__asm__ volatile("" ::: "memory");
+	for (int round = 0; round < wanted; round++) {
+		nodes_not_done(me);
+		for (int turn = 0; turn < TURNS_A_ROUND; turn++)
+			self->rc |= one_turn(&rnd);
+		nodes_done(me);
+		pthread_barrier_wait(&at_rest);
 	}
-	nodes_done(me);
+	__atomic_store_n(&is_over, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -295,8 +309,8 @@ ROW_TEST(nobody_is_lost_while_all_nodes_contend)
 
 	must(n <= SLEEPERS_MAX);
 	wanted = harness_rounds(50, 1000);
+	must_be(pthread_barrier_init(&at_rest, NULL, (unsigned int)n), 0);
 	begin(row, n, contends);
-	__atomic_store_n(&is_over, true, __ATOMIC_RELEASE);
 	watch_over(row, n);
 }
 

@@ -64,13 +64,15 @@ run() {
 	echo
 }
 
-# tier NODE OPTION...: the tests of each primitive on the kernel; the rows of NODE are of that node.
+# tier NODE OPTION...: the tests of each primitive on the kernel; the rows of NODE are of that node. One about the end of life takes
+# single steps, which an emulator is very slow at, in rows that are of no node: the others are those in whose name somebody may.
 tier() {
 	node=$1
 	shift
-	for noun in mutex cond rwlock barrier sem end_of_life; do
+	for noun in mutex cond rwlock barrier sem; do
 		run "$noun-$node" 1500 "NLOCK_TEST_NODE=$node" "check_$noun" --limit 600 "$@"
 	done
+	run "end_of_life-$node" 1500 "NLOCK_TEST_NODE=$node" check_end_of_life --limit 600 --only _may_ "$@"
 }
 
 commands() {
@@ -96,7 +98,7 @@ commands() {
 		done
 		;;
 	old)
-		run filter 900 check_filter --limit 600
+		run filter 600 check_filter --limit 600 --only filter_that_comes_after
 		run stress 300 stress
 		tier 0
 		;;

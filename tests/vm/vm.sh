@@ -126,6 +126,8 @@ archive() {
 	ln -s lib "$work/root/lib64"
 	for program in $PROGRAMS; do
 		cp "$builddir/$program" "$work/root/bin/" || return 1
+	done
+	for program in $PROGRAMS; do
 		ldd "$builddir/$program" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p; s/^[ \t]*\(\/[^ ]*\) .*/\1/p'
 	done | sort -u >"$work/libraries"
 	while read -r library; do

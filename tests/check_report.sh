@@ -273,9 +273,12 @@ figures_have_names() {
 seed_numbers='243718 217001 2002852 242040 1979992 306140 774175 0.141423 0.049231 0.154154 0.033284 0.018406 0.028083 0.437084
 99.42 93.67 0.01 99.98 0.29 99.71 7.79 16154935 16202472 48584991 48680560 8980 3386265 3266560 1972069 821565 1580497 277900
 1555482 150450 590144 585067 1556023 150382 1559643 306403 1412543 1441627 2629.85 2656.85 1538674.22 1539273.79'
+# Of the paper: table 3, and figure 6 for two tasks and a hundred.
+ols_numbers='1003.69 1482.08 76.40 751.18 431.42 67.60 593.00 111.45 41.50 67165 69219 77104 92343 118647 167676 60904 64614 73360 88897
+116063 171917 108178 89063 89196 89726 91780 167974 56299 62163 62097 66801 77766 171652'
 
 has_the_published_numbers() {
-	for n in $seed_numbers; do
+	for n in $seed_numbers $ols_numbers; do
 		grep -q "[>( ]${n}[< )]" "$page" || { echo "$n is missing"; return 1; }
 	done
 	for line in '1067602 \[ 4065 \]: 1' '1085814 \[ 2 \]: 0' '1159959 \[ 978 \]: 1' '7682404 \[ 4593 \]: 1' '8021600 \[ 7016 \]: 1' '558631 : 2'; do
@@ -286,6 +289,21 @@ has_the_published_numbers() {
 # The ratio of 6 March 2002 for the semaphore, and a number of this machine beside it.
 has_ratios_beside() {
 	grep -q '<td>243718</td><td>0.122</td><td class="w">k/p</td><td class="here">[0-9.]*</td>' "$page" || { grep 243718 "$page"; return 1; }
+}
+
+# Times and shares of the recorded tables, beside those of the paper: 1003.69 / 593.00 and 100 / 50; 167676 / 67165 and 170000 / 60000.
+has_the_paper_beside() {
+	record
+	run --page -o "$d"
+	is_code 0 || return 1
+	for row in \
+		'w">fcntl</td><td>1003.69</td><td>1482.08</td><td>76.40</td><td>1.693</td><td>13.298</td><td>1.841</td><td class="w">l</td><td class="here">2.000</td><td class="here">2.000</td><td class="here">2.000<' \
+		'w">-</td><td>&#8211;</td><td>&#8211;</td><td>&#8211;</td><td>&#8211;</td><td>&#8211;</td><td>&#8211;</td><td class="w">t</td><td class="here">1.667</td><td class="here">1.667</td><td class="here">1.000<' \
+		'>2</td><td>100</td><td>167676</td><td>2.496</td><td>171917</td><td>2.823</td><td class="here">&#8211;</td><td class="here">2.833<' \
+		'>3</td><td>100</td><td>168008</td><td>1.899</td><td>172016</td><td>2.613</td><td class="here">&#8211;</td><td class="here">&#8211;<' \
+		'leaves 0.50 of the throughput.* leaves 0.77. Here, with one chain: t/p 0.600, f/p &#8211;'; do
+		grep -q "$row" "$d/index.html" || { echo "no $row"; grep -E 'fcntl<|>167676<|~30' "$d/index.html"; return 1; }
+	done
 }
 
 # What is asked of outside may fail; then the page comes all the same, and the exit code says it.
@@ -340,6 +358,7 @@ refusals
 test_that 'a page of nothing is an error' cannot_write
 verdicts
 test_that 'what failed is in the page' says_what_failed
+test_that "the paper's database and readers stand beside those here" has_the_paper_beside
 test_that 'a short run makes a page' runs_shortly guard,alone,empty-3,three,waits,convoy,starve,skew
 test_that 'of a later run the other results stay' keeps_the_others
 [ -s "$page" ] || finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# check_lessons.sh - convoy, rwshare, minitdb: exit codes, errors, the shape and the sums of what it prints
+# check_lessons.sh - convoy, rwshare, minitdb, release: exit codes, errors, the shape and the sums of what it prints
 #
 # No figure that was measured is checked, only that it is there, and that it agrees with the others. top_builddir says where the
 # programs were built.
@@ -181,7 +181,39 @@ minitdb() {
 	test_that 'minitdb: so it is of processes' gives_tables 'minitdb 1' --format tsv -n 1000 -L f -i 1 -M proc
 }
 
+# ---------------------------------------------------------------- release
+
+# releases_are WHAT AWK ARGUMENT...: rows of the table for which AWK, a condition on claim, lock, how, tried and times, does not hold.
+releases_are() {
+	what=$1
+	shift
+	gives '^release	' -f tsv -L t,f,h,c,p -n 20 -c 5 "$@" || return 1
+	awk -F '\t' "\$1 == \"release\" { claim = \$2; lock = \$3; how = \$4; tried = \$5; times = \$6; if (!($what)) { print; bad = 1 } }
+		END { exit bad }" "$work/out"
+}
+
+release() {
+	begin release
+	common 'n c L f' 'n c L f'
+	for bad in 0 65 -1 ''; do
+		test_that "release: -c '$bad' is an error" is_refused -c "$bad"
+	done
+	for bad in '' ',' e T k s t,nothing; do
+		test_that "release: -L '$bad' is an error" is_refused -L "$bad"
+	done
+	test_that 'release: a row of each claim and lock that it is about' gives_tables 'release 17' -f tsv -n 3
+	test_that 'release: the same for people' prints '^ D4  h  late +[0-3] +[0-3]$' -n 3 -L h
+	test_that 'release: what was handed over is not had again' releases_are 'claim != "D1" || lock !~ /[tf]/ || times == 0'
+	test_that 'release: nor after a fair release of any lock' releases_are 'how != "fair" || times == 0'
+	test_that 'release: who fell asleep first has it first' releases_are 'claim != "D2" || times == tried'
+	test_that 'release: so it is with as many as there may be' releases_are 'claim != "D2" || times == tried' -n 2 -c 64
+	test_that 'release: who is late is served' releases_are 'claim != "D4" || times == tried'
+	test_that 'release: alone, it makes no system call' releases_are 'claim != "D5" || times == tried'
+	test_that 'release: never more often than it was tried' releases_are 'times <= tried && tried <= 20'
+}
+
 convoy
 rwshare
 minitdb
+release
 finish

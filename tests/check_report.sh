@@ -50,6 +50,22 @@ record() {
 	: >"$d/experiments.tsv"
 	: >"$d/guard.tsv"
 	entry guard 0 2.00
+	table release <<-END
+		exp claim lock release tried times
+		release D1 t ordinary 1000 0
+		release D2 t ordinary 1000 1000
+		release D1 f ordinary 1000 0
+		release D2 f ordinary 1000 1000
+		release D3 f open 1000 999
+		release D3 f fair 999 0
+		release D5 f alone 1000 1000
+		release D1 h ordinary 1000 1000
+		release D4 h late 998 998
+		release D1 c ordinary 1000 990
+		release D3 c open 1000 1000
+		release D3 c fair 1000 0
+		release D5 c alone 1000 1000
+	END
 	table alone <<-END
 		exp lock thput wc sleeps wakes guard_ok
 		ulockflex e 300 - - - yes
@@ -174,7 +190,7 @@ judges() {
 
 all_are_reproduced() {
 	record
-	for id in A1 A2 A3 A4 A5 A6 A7 D6 E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E11 E12 E13 E15 E16 E17 E19 E20; do
+	for id in A1 A2 A3 A4 A5 A6 A7 D1 D2 D3 D4 D5 D6 E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E11 E12 E13 E15 E16 E17 E19 E20; do
 		judges $id reproduced || return 1
 	done
 	judges E21 'not measured'
@@ -189,10 +205,31 @@ changed() {
 	judges "$3" "$4"
 }
 
+# busy_and_changed SED ID VERDICT: the same with release.tsv, on a machine that was busy then.
+busy_and_changed() {
+	record
+	cp "$d/release.tsv" "$work/was"
+	sed "$1" "$work/was" >"$d/release.tsv"
+	cp "$d/experiments.tsv" "$work/index"
+	sed 's/^release	0	2.00/release	0	1.59/' "$work/index" >"$d/experiments.tsv"
+	! cmp -s "$work/was" "$d/release.tsv" && ! cmp -s "$work/index" "$d/experiments.tsv" || { echo "nothing was changed"; return 1; }
+	judges "$2" "$3"
+}
+
 no='not reproduced here'
 
 verdicts() {
 	test_that 'what was seen before is reproduced' all_are_reproduced
+	test_that 'a hand-over after which its releaser has it again' changed release.tsv 's/D1	f	ordinary	1000	0/D1	f	ordinary	1000	1/' D1 "$no"
+	test_that 'an open lock that its releaser loses' changed release.tsv 's/D1	c	ordinary	1000	990/D1	c	ordinary	1000	989/' D1 "$no"
+	test_that 'the same on a busy machine' busy_and_changed 's/D1	c	ordinary	1000	990/D1	c	ordinary	1000	989/' D1 'machine busy'
+	test_that 'a broken promise is one on a busy machine too' busy_and_changed 's/D1	t	ordinary	1000	0/D1	t	ordinary	1000	1/' D1 "$no"
+	test_that 'somebody out of order' changed release.tsv 's/D2	f	ordinary	1000	1000/D2	f	ordinary	1000	999/' D2 "$no"
+	test_that 'a fair release that opens' changed release.tsv 's/c	fair	1000	0/c	fair	1000	1/' D3 "$no"
+	test_that 'an open one that does not' changed release.tsv 's/f	open	1000	999/f	open	1000	989/' D3 "$no"
+	test_that 'a late waiter who is overtaken' changed release.tsv 's/late	998	998/late	998	997/' D4 "$no"
+	test_that 'a turn that makes a system call' changed release.tsv 's/c	alone	1000	1000/c	alone	1000	0/' D5 "$no"
+	test_that 'calls that cannot be forbidden' changed release.tsv 's/f	alone	1000	1000/f	alone	0	0/' D5 'not measured'
 	test_that 'a slow lock in user space' changed alone.tsv 's/f	100	/f	29	/' E1 "$no"
 	test_that 'futex calls without contention' changed alone.tsv 's/f	100	0	0	0/f	100	0	1	0/' E1 "$no"
 	test_that 'a FIFO lock that nobody contends' changed three.tsv 's/t	20	99/t	20	79/' E2 "$no"

@@ -130,7 +130,7 @@ struct finding {
 	size_t count;
 	/* while it is being looked into */
 	double cpus, switches;
-	bool holds, lacks, is_shown, wants_more;
+	bool holds, lacks, is_shown, wants_more, needs_quiet;
 };
 
 /* One for each claim, in order. The number of them is claims_count. */

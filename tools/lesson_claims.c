@@ -176,6 +176,81 @@ static void claim_a7(struct inquiry *q)
 
 /* ---------------------------------------------------------------- D: promises */
 
+/* In how many of the cases it was so that this release of this lock did what the claim is about. */
+static double share_of(const struct inquiry *q, const char *claim, char lock, const char *release)
+{
+	const struct outcome *o = lab_find(q->lab, "release");
+
+	for (size_t i = 0; o && i < o->row_count; i++) {
+		const struct row *r = &o->rows[i];
+
+		if (!strcmp(row_text(r, "claim"), claim) && row_text(r, "lock")[0] == lock &&
+		    !strcmp(row_text(r, "release"), release))
+			return ratio(row_number(r, "times"), row_number(r, "tried"));
+	}
+	return NAN;
+}
+
+/* A lock that goes free is a race: what a busy machine makes of it is no verdict, unless the promise is broken already. */
+static void race_begins(struct inquiry *q)
+{
+	q->finding->needs_quiet = q->finding->holds;
+}
+
+static void claim_d1(struct inquiry *q)
+{
+	if (!uses(q, "release"))
+		return;
+	within(q, "t: the releaser has it again, of all cases", share_of(q, "D1", 't', "ordinary"), 0, 0, "");
+	within(q, "f: the same", share_of(q, "D1", 'f', "ordinary"), 0, 0, "");
+	race_begins(q);
+	at_least(q, "c: the same", share_of(q, "D1", 'c', "ordinary"), 0.99, "");
+	note(q, "h: the same", share_of(q, "D1", 'h', "ordinary"), "");
+	note(q, "p: the same", share_of(q, "D1", 'p', "ordinary"), "");
+}
+
+static void claim_d2(struct inquiry *q)
+{
+	if (!uses(q, "release"))
+		return;
+	within(q, "t: cases in order of arrival, of all", share_of(q, "D2", 't', "ordinary"), 1, 1, "");
+	within(q, "f: the same", share_of(q, "D2", 'f', "ordinary"), 1, 1, "");
+}
+
+static void claim_d3(struct inquiry *q)
+{
+	if (!uses(q, "release"))
+		return;
+	within(q, "c, fair release: the releaser has it again, of all cases", share_of(q, "D3", 'c', "fair"), 0, 0, "");
+	within(q, "f, fair release: the same", share_of(q, "D3", 'f', "fair"), 0, 0, "");
+	race_begins(q);
+	at_least(q, "c, open release: the same", share_of(q, "D3", 'c', "open"), 0.99, "");
+	at_least(q, "f, open release: the same", share_of(q, "D3", 'f', "open"), 0.99, "");
+}
+
+static void claim_d4(struct inquiry *q)
+{
+	if (!uses(q, "release"))
+		return;
+	within(q, "h: cases in which the late waiter has it next, of all", share_of(q, "D4", 'h', "late"), 1, 1, "");
+}
+
+/* What ends a process at its first system call is not to be had everywhere. */
+static void claim_d5(struct inquiry *q)
+{
+	double f = share_of(q, "D5", 'f', "alone");
+
+	if (!uses(q, "release"))
+		return;
+	if (isnan(f)) {
+		q->finding->lacks = true;
+		snprintf(q->finding->why, sizeof q->finding->why, "system calls cannot be forbidden here");
+		return;
+	}
+	within(q, "f: turns without a system call, of all", f, 1, 1, "");
+	within(q, "c: the same", share_of(q, "D5", 'c', "alone"), 1, 1, "");
+}
+
 static void claim_d6(struct inquiry *q)
 {
 	const struct outcome *o = lab_find(q->lab, "guard");
@@ -575,6 +650,11 @@ static const struct claim {
 	{ "A5", claim_a5, "First come, first served is not equal shares: 0 1 2 1 has 0.889" },
 	{ "A6", claim_a6, "Jain's index and the coefficient of variation say the same" },
 	{ "A7", claim_a7, "What a node's own hash, and a hash of the right size, were worth in 2023 and 2025" },
+	{ "D1", claim_d1, "Handed over, a lock is not had again by its releaser; left open, it nearly always is" },
+	{ "D2", claim_d2, "First come, first served: who fell asleep first has it first" },
+	{ "D3", claim_d3, "Open and fair releases of one lock may be mixed, and each does what it says" },
+	{ "D4", claim_d4, "A bounded lock is handed over to a waiter who has waited for too long" },
+	{ "D5", claim_d5, "A fair release with nobody there leaves the lock free, without a system call" },
 	{ "D6", claim_d6, "No lock lets two in, and one that does is found out" },
 	{ "E1", claim_e1, "Alone, a lock in user space costs a fraction of a system call" },
 	{ "E2", claim_e2,
@@ -607,23 +687,22 @@ const size_t claims_count = sizeof claims / sizeof claims[0];
 static void conclude(struct finding *f, const struct lab *lab)
 {
 	unsigned cpus = lab->machine.cpus;
-	bool needs_quiet = f->id[0] == 'E';
 
 	if (f->lacks) {
 		f->verdict = NOT_MEASURED;
-	} else if (f->wants_more || (needs_quiet && cpus < 2)) {
+	} else if (f->wants_more || (f->needs_quiet && cpus < 2)) {
 		f->verdict = LARGER;
 		snprintf(f->why, sizeof f->why, "%u CPUs, %u nodes", cpus, lab->machine.nodes);
 	} else if (f->is_shown) {
 		f->verdict = SHOWN;
-	} else if (needs_quiet && is_busy(f->cpus, cpus)) {
+	} else if (f->needs_quiet && is_busy(f->cpus, cpus)) {
 		f->verdict = BUSY;
 		snprintf(f->why, sizeof f->why, "it gave %.2f of its %u CPUs", f->cpus, cpus);
 	} else if (f->holds) {
 		f->verdict = REPRODUCED;
 	} else {
 		f->verdict = NOT_REPRODUCED;
-		snprintf(f->why, sizeof f->why, "%u CPUs, %.2f effective", cpus, needs_quiet ? f->cpus : cpus);
+		snprintf(f->why, sizeof f->why, "%u CPUs, %.2f effective", cpus, f->needs_quiet ? f->cpus : cpus);
 		if (!isnan(f->switches))
 			snprintf(f->why + strlen(f->why), sizeof f->why - strlen(f->why),
 				 ", %.2f context switches per operation of t", f->switches);
@@ -637,6 +716,7 @@ void claims_judge(const struct lab *lab, struct finding *findings)
 		struct inquiry q = { lab, f };
 
 		*f = (struct finding){ .id = claims[i].id, .claim = claims[i].text, .holds = true };
+		f->needs_quiet = claims[i].id[0] == 'E';
 		f->cpus = INFINITY;
 		f->switches = NAN;
 		claims[i].look(&q);

@@ -13,6 +13,7 @@
 /* clang-format off */
 const struct experiment experiments[] = {
 	{ "guard", "ulockflex", "-T -q", { 1, 1 }, { 3, 3 }, "locks that let two in on purpose: are they caught?" },
+	{ "release", "release", "-f tsv -n 200 -c 4", { 1, 1 }, { 6, 6 }, "single releases, while the waiters are asleep for sure" },
 	{ "alone", FLEX "-c 1 -r 0 -x 0 -L e,k,f,c,p", { 0.1, 0.5 }, { 4, 16 }, "one task alone: what a lock costs without contention" },
 	{ "three", FLEX "-M proc -c 3 -r 2 -x 1 -L k,t,f,h,c,p -H %H", { 0.3, 1.5 }, { 13, 58 }, "three processes, 2 us outside and 1 us inside: the histories of 2002" },
 	{ "empty-2", FLEX "-c 2 -r 0 -x 0 -L k,t,f,c,p", { 0.1, 1 }, { 4, 32 }, "two tasks in an empty loop: 5 March 2002" },

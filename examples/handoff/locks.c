@@ -273,9 +273,14 @@ static void mutex_fini(struct lock *l)
 	pthread_mutex_destroy(&l->u.mutex);
 }
 
+static bool mutex_try(struct lock *l)
+{
+	return pthread_mutex_trylock(&l->u.mutex) == 0;
+}
+
 static void mutex_lock(struct lock *l, struct tally *t)
 {
-	if (pthread_mutex_trylock(&l->u.mutex) == 0)
+	if (mutex_try(l))
 		return;
 	t->failed++;
 	pthread_mutex_lock(&l->u.mutex);
@@ -424,6 +429,11 @@ static void strict_lock(struct lock *l, struct tally *t)
 	t->sleeps += trip.sleeps;
 }
 
+static bool strict_try(struct lock *l)
+{
+	return ticket_try(&l->u.ticket);
+}
+
 static int strict_unlock(struct lock *l)
 {
 	ticket_release(&l->u.ticket);
@@ -435,10 +445,13 @@ static int strict_unlock(struct lock *l)
 #define EMPTY   .init = empty_init, .fini = fini_nothing, .lock = empty_lock, .unlock = empty_unlock
 #define SYSV    .init = sysv_init, .fini = sysv_fini, .lock = sysv_lock, .unlock = sysv_unlock
 #define RECORD  .init = record_init, .fini = fini_nothing, .lock = record_lock, .unlock = record_unlock
-#define PTHREAD .init = mutex_init, .fini = mutex_fini, .lock = mutex_lock, .unlock = mutex_unlock
-#define NLOCK   .init = nlock_init, .fini = nlock_fini, .lock = nlock_lock, .unlock = nlock_unlock, .is_nlock = true
+#define PTHREAD .init = mutex_init, .fini = mutex_fini, .lock = mutex_lock, .unlock = mutex_unlock, .trylock = mutex_try
+#define NLOCK \
+	.init = nlock_init, .fini = nlock_fini, .lock = nlock_lock, .unlock = nlock_unlock, .trylock = nlock_try, \
+	.is_nlock = true
 #define STRICT \
-	.init = strict_init, .fini = fini_nothing, .lock = strict_lock, .unlock = strict_unlock, .has_slots = true
+	.init = strict_init, .fini = fini_nothing, .lock = strict_lock, .unlock = strict_unlock, \
+	.trylock = strict_try, .has_slots = true
 #define RWLOCK \
 	.init = rwlock_init, .fini = rwlock_fini, .lock = rwlock_wrlock, .unlock = rwlock_unlock, \
 	.rdlock = rwlock_rdlock, .rdunlock = rwlock_unlock

@@ -66,7 +66,8 @@ struct lock_kind {
 		    const struct lock_setup *setup); /* 0 or an errno value */
 	void (*fini)(struct lock *l);
 	void (*lock)(struct lock *l, struct tally *t);
-	int (*unlock)(struct lock *l); /* 0, or an errno value: the lock was not held */
+	int (*unlock)(struct lock *l);   /* 0, or an errno value: the lock was not held */
+	bool (*trylock)(struct lock *l); /* one attempt, without waiting; NULL if it has none */
 	/* Shared mode; NULL if it has none. */
 	void (*rdlock)(struct lock *l, struct tally *t);
 	int (*rdunlock)(struct lock *l);

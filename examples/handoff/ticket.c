@@ -89,6 +89,20 @@ struct ticket_trip ticket_acquire(struct ticket_lock *l, int64_t patience_ns)
 	return trip;
 }
 
+/* If the next ticket may enter, nobody is in line, and whoever draws it is the owner. */
+bool ticket_try(struct ticket_lock *l)
+{
+	uint32_t ticket = atomic_load_explicit(&l->next, memory_order_relaxed);
+	struct ticket_slot *slot = &l->slots[ticket & l->mask];
+
+	if (!is_turn(atomic_load_explicit(&slot->turn, memory_order_acquire), ticket) ||
+	    !atomic_compare_exchange_strong_explicit(&l->next, &ticket, ticket + 1, memory_order_relaxed,
+						     memory_order_relaxed))
+		return false;
+	l->owner = ticket;
+	return true;
+}
+
 void ticket_release(struct ticket_lock *l)
 {
 	uint32_t next = l->owner + 1;

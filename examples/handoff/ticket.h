@@ -45,6 +45,9 @@ struct ticket_trip {
 /* Watches for at most patience_ns before it sleeps. */
 struct ticket_trip ticket_acquire(struct ticket_lock *l, int64_t patience_ns);
 
+/* False if somebody has it or is in line: then nothing has changed. */
+bool ticket_try(struct ticket_lock *l);
+
 void ticket_release(struct ticket_lock *l);
 
 #endif

@@ -24,6 +24,9 @@ void report_tsv_head(FILE *out, const struct config *config);
 void report_tsv(FILE *out, const struct config *config, const struct summary *s);
 void report_json(FILE *out, const struct config *config, const struct summary *s);
 
+/* The metric in the column of this name; NAN if there is none. */
+double report_metric(const struct summary *s, const char *column);
+
 /* Beside each lock's throughput over that of lock c, what was published for these tasks, r and x; and fair over
  * unfair, published and now, in any case. Each line starts with `prefix`. */
 void report_published(FILE *out, const char *prefix, const struct config *config, const struct summary *summaries);

@@ -2,6 +2,7 @@
  *
  * table.c - the rows that programs read, tab-separated and JSON: the same columns in the same order
  */
+#include <math.h>
 #include <string.h>
 
 #include "report.h"
@@ -96,4 +97,19 @@ void report_json(FILE *out, const struct config *cf, const struct summary *s)
 	fprintf(out, "{\"exp\":\"ulockflex\"");
 	fields(out, JSON, cf, s);
 	fprintf(out, ",\"seed\":%llu}\n", (unsigned long long)cf->seed);
+}
+
+static double metric_in(const struct summary *s, const struct column *all, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(all[i].name, name))
+			return s->median[all[i].metric];
+	return NAN;
+}
+
+double report_metric(const struct summary *s, const char *column)
+{
+	double v = metric_in(s, columns, COUNT(columns), column);
+
+	return isnan(v) ? metric_in(s, more_columns, COUNT(more_columns), column) : v;
 }

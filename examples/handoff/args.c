@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +60,42 @@ int args_word(char option, const char *text, const char *const *words)
 		if (!strcmp(text, words[i]))
 			return i;
 	args_error("-%c does not know '%s'", option, text);
+}
+
+static bool common_number(const struct args_common *c, int option, const char *arg)
+{
+	if (option == 'r' && c->r)
+		*c->r = args_number('r', arg, 0, 1e6);
+	else if (option == 'x' && c->x)
+		*c->x = args_number('x', arg, 0, 1e6);
+	else if (option == 't' && c->seconds)
+		*c->seconds = args_number('t', arg, 0.001, 3600);
+	else if (option == 'i' && c->runs)
+		*c->runs = (unsigned)args_integer('i', arg, 1, RUNS_MAX);
+	else if (option == 'R' && c->loops)
+		*c->loops = args_integer('R', arg, 1, 1000000);
+	else if (option == 'S' && c->seed)
+		*c->seed = args_integer('S', arg, 0, UINT64_MAX);
+	else
+		return false;
+	return true;
+}
+
+bool args_common(const struct args_common *c, int option, const char *arg)
+{
+	static const char *const modes[] = { "thread", "proc", NULL };
+
+	if (option == 'L' && c->kinds)
+		*c->kind_count = kinds_from(arg, c->kinds, c->fits);
+	else if (option == 'M' && c->processes)
+		*c->processes = args_word('M', arg, modes) == 1;
+	else if (option == 'A' && c->place)
+		*c->place = (enum place)args_word('A', arg, place_names);
+	else if (option == 'f' && c->output)
+		*c->output = tsv_option(arg);
+	else
+		return common_number(c, option, arg);
+	return true;
 }
 
 /* getopt would take --ver for --version. */

@@ -8,7 +8,12 @@
 #define HANDOFF_ARGS_H
 
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "kinds.h"
+#include "place.h"
+#include "tsv.h"
 
 /* Exit codes, which every --help promises. */
 enum { EXIT_DONE = 0, EXIT_VIOLATION = 1, EXIT_USAGE = 2, EXIT_MISSING = 77 };
@@ -25,6 +30,24 @@ uint64_t args_integer(char option, const char *text, uint64_t least, uint64_t mo
 
 /* Index in a list of words that ends with NULL. */
 int args_word(char option, const char *text, const char *const *words);
+
+/* The options that several programs have, each with one meaning and one range: where this program keeps what they say, or NULL for
+ * those that it does without. */
+struct args_common {
+	double *r, *x, *seconds;        /* -r, -x, -t */
+	unsigned *runs;                 /* -i; at most RUNS_MAX */
+	uint64_t *loops, *seed;         /* -R, -S */
+	bool *processes;                /* -M */
+	enum place *place;              /* -A */
+	enum output *output;            /* -f */
+	const struct lock_kind **kinds; /* -L, with the next two */
+	unsigned *kind_count;
+	kind_fits *fits;
+};
+#define RUNS_MAX 1000u
+
+/* False if it is none of them. */
+bool args_common(const struct args_common *c, int option, const char *arg);
 
 /* getopt_long without abbreviations, and without an answer to what is wrong: returns an option's letter, and -1 after the last,
  * when nothing may be left over. `given`, which has room for 64, collects the letters. `shorts` begins with ':'. */

@@ -20,13 +20,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "args.h"
 #include "kinds.h"
 #include "locks.h"
 #include "metrics.h"
 #include "place.h"
 #include "tasks.h"
-
-#define RUNS_MAX 1000
 
 /* Acquisitions that are noted. A run that makes more loses its end, not its start. */
 #define HISTORY_MAX ((size_t)1 << 23)

@@ -56,55 +56,21 @@ static const char help_tail[] =
 
 enum { OPT_CLAIM = 'C', OPT_SWEEP = 'W' };
 
-static bool set_time(struct convoy_options *o, int option, const char *arg)
-{
-	switch (option) {
-	case 'r':
-		o->r = args_number('r', arg, 0, 1e6);
-		return true;
-	case 'x':
-		o->x = args_number('x', arg, 0, 1e6);
-		return true;
-	case 't':
-		o->seconds = args_number('t', arg, 0.001, 3600);
-		return true;
-	case 'b':
-		o->bin_ms = args_number('b', arg, 0.1, 1e6);
-		return true;
-	case 's':
-		o->stall_ms = args_number('s', arg, 0.1, 1e4);
-		return true;
-	}
-	return false;
-}
-
 static void set_option(struct convoy_options *o, int option, const char *arg)
 {
-	if (set_time(o, option, arg))
+	const struct args_common common = {
+		&o->r, &o->x,     &o->seconds, &o->runs, &o->loops,      &o->seed,
+		NULL,  &o->place, &o->output,  o->kinds, &o->kind_count, kind_is_plain,
+	};
+
+	if (args_common(&common, option, arg))
 		return;
-	switch (option) {
-	case 'c':
+	if (option == 'c')
 		o->threads = (unsigned)args_integer('c', arg, 2, THREADS_MAX);
-		break;
-	case 'i':
-		o->runs = (unsigned)args_integer('i', arg, 1, RUNS_MAX);
-		break;
-	case 'L':
-		o->kind_count = kinds_from(arg, o->kinds, kind_is_plain);
-		break;
-	case 'A':
-		o->place = (enum place)args_word('A', arg, place_names);
-		break;
-	case 'R':
-		o->loops = args_integer('R', arg, 1, 1000000);
-		break;
-	case 'S':
-		o->seed = args_integer('S', arg, 0, UINT64_MAX);
-		break;
-	case 'f':
-		o->output = tsv_option(arg);
-		break;
-	}
+	if (option == 'b')
+		o->bin_ms = args_number('b', arg, 0.1, 1e6);
+	if (option == 's')
+		o->stall_ms = args_number('s', arg, 0.1, 1e4);
 }
 
 /* Eight bins: some before the stall that are no warm-up, and some after it. */

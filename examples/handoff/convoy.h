@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "args.h"
 #include "kinds.h"
 #include "place.h"
 #include "tsv.h"
 
 #define BINS_MAX 1000u
-#define RUNS_MAX 100u
 
 struct convoy_options {
 	unsigned threads, runs;

@@ -65,6 +65,10 @@ static void set_node(struct numa_options *o, const char *arg)
 
 static void set_option(struct numa_options *o, int option, const char *arg)
 {
+	const struct args_common common = { .place = &o->place, .output = &o->output };
+
+	if (args_common(&common, option, arg))
+		return;
 	switch (option) {
 	case 'c':
 		o->contenders = (unsigned)args_integer('c', arg, 0, 1024);
@@ -83,12 +87,6 @@ static void set_option(struct numa_options *o, int option, const char *arg)
 		break;
 	case 'L':
 		o->kind = (enum numa_kind)args_word('L', arg, numa_kind_names);
-		break;
-	case 'A':
-		o->place = (enum place)args_word('A', arg, place_names);
-		break;
-	case 'f':
-		o->output = tsv_option(arg);
 		break;
 	case 'N':
 		set_node(o, arg);

@@ -32,7 +32,6 @@
 
 #define WORKERS_MAX 256u
 #define CHAINS_MAX  8000u
-#define RUNS_MAX    100u
 
 static const char help_head[] =
 	"Usage: minitdb [OPTION]...\n"
@@ -469,51 +468,39 @@ static int run_all(const struct options *o)
 
 /* ------------------------------------------------------------------ the command line */
 
-static bool set_number(struct options *o, int option, const char *arg)
+static void set_number(struct options *o, int option, const char *arg)
 {
 	switch (option) {
 	case 'c':
 		o->workers = (unsigned)args_integer('c', arg, 1, WORKERS_MAX);
-		return true;
+		break;
 	case 'n':
 		o->operations = (unsigned)args_integer('n', arg, 1, 100000000);
-		return true;
+		break;
 	case 'H':
 		o->chains = (unsigned)args_integer('H', arg, 1, CHAINS_MAX);
-		return true;
+		break;
 	case 'k':
 		o->letters = (unsigned)args_integer('k', arg, 1, 3);
-		return true;
-	case 'i':
-		o->runs = (unsigned)args_integer('i', arg, 1, RUNS_MAX);
-		return true;
-	case 'S':
-		o->seed = args_integer('S', arg, 0, UINT64_MAX);
-		return true;
+		break;
 	}
-	return false;
 }
 
 static void set_option(struct options *o, int option, const char *arg)
 {
-	static const char *const modes[] = { "thread", "proc", NULL };
+	const struct args_common common = {
+		.runs = &o->runs,
+		.seed = &o->seed,
+		.processes = &o->processes,
+		.place = &o->place,
+		.output = &o->output,
+		.kinds = o->kinds,
+		.kind_count = &o->kind_count,
+		.fits = kind_is_plain,
+	};
 
-	if (set_number(o, option, arg))
-		return;
-	switch (option) {
-	case 'L':
-		o->kind_count = kinds_from(arg, o->kinds, kind_is_plain);
-		break;
-	case 'M':
-		o->processes = args_word('M', arg, modes) == 1;
-		break;
-	case 'A':
-		o->place = (enum place)args_word('A', arg, place_names);
-		break;
-	case 'f':
-		o->output = tsv_option(arg);
-		break;
-	}
+	if (!args_common(&common, option, arg))
+		set_number(o, option, arg);
 }
 
 static void print_help(void)

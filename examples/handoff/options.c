@@ -68,8 +68,8 @@ __attribute__((noreturn)) static void print_and_exit(int option)
 	exit(args_finish(EXIT_DONE));
 }
 
-/* Each of the three knows some of the options and says whether this was one. */
-static bool set_count(struct config *cf, int option, const char *arg)
+/* Says whether this was one of them. */
+static bool set_number(struct config *cf, int option, const char *arg)
 {
 	switch (option) {
 	case 'c':
@@ -78,33 +78,8 @@ static bool set_count(struct config *cf, int option, const char *arg)
 	case 'a':
 		cf->locks = (unsigned)args_integer('a', arg, 1, LOCKS_MAX);
 		return true;
-	case 'i':
-		cf->runs = (unsigned)args_integer('i', arg, 1, RUNS_MAX);
-		return true;
 	case 's':
 		cf->reads = (unsigned)args_integer('s', arg, 0, 100);
-		return true;
-	case 'R':
-		cf->loops = args_integer('R', arg, 1, 1000000);
-		return true;
-	case 'S':
-		cf->seed = args_integer('S', arg, 0, UINT64_MAX);
-		return true;
-	}
-	return false;
-}
-
-static bool set_time(struct config *cf, int option, const char *arg)
-{
-	switch (option) {
-	case 't':
-		cf->seconds = args_number('t', arg, 0.001, 3600);
-		return true;
-	case 'r':
-		cf->r = args_number('r', arg, 0, 1e6);
-		return true;
-	case 'x':
-		cf->x = args_number('x', arg, 0, 1e6);
 		return true;
 	case 'p':
 		cf->patience = args_number('p', arg, 0, 1e6);
@@ -113,35 +88,26 @@ static bool set_time(struct config *cf, int option, const char *arg)
 	return false;
 }
 
-static bool set_choice(struct options *o, int option, const char *arg)
+static bool set_common(struct config *cf, int option, const char *arg)
 {
-	static const char *const modes[] = { "thread", "proc", NULL };
-	static const char *const formats[] = { "classic", "tsv", "json", NULL };
+	const struct args_common common = {
+		&cf->r,         &cf->x,     &cf->seconds, &cf->runs, &cf->loops,      &cf->seed,
+		&cf->processes, &cf->place, NULL,         cf->kinds, &cf->kind_count, NULL,
+	};
 
-	switch (option) {
-	case 'L':
-		o->config.kind_count = kinds_from(arg, o->config.kinds, NULL);
-		return true;
-	case 'M':
-		o->config.processes = args_word('M', arg, modes) == 1;
-		return true;
-	case 'A':
-		o->config.place = (enum place)args_word('A', arg, place_names);
-		return true;
-	case 'f':
-		o->format = (enum format)args_word('f', arg, formats);
-		return true;
-	case 'H':
-		o->history_file = arg;
-		return true;
-	}
-	return false;
+	return args_common(&common, option, arg);
 }
 
 static void set_option(struct options *o, int option, const char *arg)
 {
-	if (set_count(&o->config, option, arg) || set_time(&o->config, option, arg) || set_choice(o, option, arg))
+	static const char *const formats[] = { "classic", "tsv", "json", NULL };
+
+	if (set_common(&o->config, option, arg) || set_number(&o->config, option, arg))
 		return;
+	if (option == 'f')
+		o->format = (enum format)args_word('f', arg, formats);
+	if (option == 'H')
+		o->history_file = arg;
 	o->config.waits = o->config.waits || option == 'W';
 	o->quiet = o->quiet || option == 'q';
 	if (option == 'T')

@@ -400,20 +400,19 @@ static bool can_be_tried(const struct lock_kind *kind)
 
 static void set_option(struct options *o, int option, const char *arg)
 {
-	switch (option) {
-	case 'n':
+	const struct args_common common = {
+		.output = &o->output,
+		.kinds = o->kinds,
+		.kind_count = &o->kind_count,
+		.fits = can_be_tried,
+	};
+
+	if (args_common(&common, option, arg))
+		return;
+	if (option == 'n')
 		o->tries = (unsigned)args_integer('n', arg, 1, 1000000);
-		break;
-	case 'c':
+	if (option == 'c')
 		o->waiters = (unsigned)args_integer('c', arg, 1, WAITERS_MAX);
-		break;
-	case 'L':
-		o->kind_count = kinds_from(arg, o->kinds, can_be_tried);
-		break;
-	case 'f':
-		o->output = tsv_option(arg);
-		break;
-	}
 }
 
 static void print_help(void)

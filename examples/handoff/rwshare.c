@@ -184,53 +184,6 @@ static int run(struct config *cf, enum output output)
 
 /* ------------------------------------------------------------------ the command line */
 
-static bool set_number(struct config *cf, int option, const char *arg)
-{
-	switch (option) {
-	case 'c':
-		cf->tasks = (unsigned)args_integer('c', arg, 1, TASKS_MAX);
-		return true;
-	case 'r':
-		cf->r = args_number('r', arg, 0, 1e6);
-		return true;
-	case 'x':
-		cf->x = args_number('x', arg, 0, 1e6);
-		return true;
-	case 't':
-		cf->seconds = args_number('t', arg, 0.001, 3600);
-		return true;
-	case 'i':
-		cf->runs = (unsigned)args_integer('i', arg, 1, RUNS_MAX);
-		return true;
-	case 'R':
-		cf->loops = args_integer('R', arg, 1, 1000000);
-		return true;
-	case 'S':
-		cf->seed = args_integer('S', arg, 0, UINT64_MAX);
-		return true;
-	}
-	return false;
-}
-
-static void set_option(struct config *cf, int option, const char *arg)
-{
-	static const char *const modes[] = { "thread", "proc", NULL };
-
-	if (set_number(cf, option, arg))
-		return;
-	switch (option) {
-	case 'L':
-		cf->kind_count = kinds_from(arg, cf->kinds, kind_shares);
-		break;
-	case 'M':
-		cf->processes = args_word('M', arg, modes) == 1;
-		break;
-	case 'A':
-		cf->place = (enum place)args_word('A', arg, place_names);
-		break;
-	}
-}
-
 static void print_help(void)
 {
 	fputs(help_head, stdout);
@@ -250,6 +203,10 @@ int main(int argc, char **argv)
 		.tasks = 2, .locks = 1, .runs = 5, .seconds = 0.2, .x = 10, .place = PLACE_RR, .seed = 1
 	};
 	enum output output = OUTPUT_TEXT;
+	const struct args_common common = {
+		&cf.r,         &cf.x,     &cf.seconds, &cf.runs, &cf.loops,      &cf.seed,
+		&cf.processes, &cf.place, &output,     cf.kinds, &cf.kind_count, kind_shares,
+	};
 	char given[64] = "";
 	int c;
 
@@ -262,10 +219,8 @@ int main(int argc, char **argv)
 			print_help();
 			return args_finish(EXIT_DONE);
 		}
-		if (c == 'f')
-			output = tsv_option(optarg);
-		else
-			set_option(&cf, c, optarg);
+		if (!args_common(&common, c, optarg))
+			cf.tasks = (unsigned)args_integer('c', optarg, 1, TASKS_MAX);
 	}
 	watchdog_install(locks_cleanup);
 	if (!cf.loops)

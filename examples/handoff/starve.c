@@ -314,7 +314,17 @@ static int run_all(const struct options *o)
 static void set_option(struct options *o, int option, const char *arg)
 {
 	static const char *const hows[] = { "sleep", "spin", NULL };
+	const struct args_common common = {
+		.seconds = &o->seconds,
+		.place = &o->place,
+		.output = &o->output,
+		.kinds = o->kinds,
+		.kind_count = &o->kind_count,
+		.fits = kind_is_plain,
+	};
 
+	if (args_common(&common, option, arg))
+		return;
 	switch (option) {
 	case 'c':
 		o->hogs = (unsigned)args_integer('c', arg, 1, HOGS_MAX);
@@ -327,18 +337,6 @@ static void set_option(struct options *o, int option, const char *arg)
 		break;
 	case 'r':
 		o->sleep_us = args_number('r', arg, 0, 1e7);
-		break;
-	case 't':
-		o->seconds = args_number('t', arg, 0.001, 3600);
-		break;
-	case 'L':
-		o->kind_count = kinds_from(arg, o->kinds, kind_is_plain);
-		break;
-	case 'f':
-		o->output = tsv_option(arg);
-		break;
-	case 'A':
-		o->place = (enum place)args_word('A', arg, place_names);
 		break;
 	case 'S':
 		o->skew = true;

@@ -35,6 +35,7 @@ libdir=$root$(PKG_CONFIG_SYSROOT_DIR='' "$PKG_CONFIG" --variable=libdir nlock)
 include=$root$(PKG_CONFIG_SYSROOT_DIR='' "$PKG_CONFIG" --variable=includedir nlock)
 so=$libdir/libnlock.so
 check 'the header is installed' test -f "$include/nlock.h"
+check 'the lessons are installed, once' test -s "$(find "$root" -name handoff.md)"
 
 # ---------------------------------------------------------------- the header, alone
 

@@ -56,6 +56,7 @@
 #include "policy.h"
 #include "stats.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -434,6 +435,30 @@ int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes)
 	NL_COUNT(wakes, 1);
 	NL_COUNT(woken, rc);
 	return (int)rc;
+}
+
+bool nl_wait_may_move(nlock_attr_t from, nlock_attr_t to)
+{
+	return !((from | to) & (A_PLACE | A_SHARED)) && (known() & NLOCK_HAS_REQUEUE);
+}
+
+/* A refused call has done nothing. The two families share one queue: those who sleep can still be woken. */
+bool nl_move(uint32_t *from, uint32_t expected, uint32_t *to, int n)
+{
+	const uint32_t flags = flags_of(NLOCK_PRIVATE);
+	const struct nl_futex_waitv pair[2] = {
+		{ expected, (uintptr_t)from, flags, 0 },
+		{ 0, (uintptr_t)to, flags, 0 },
+	};
+	long rc;
+
+	if (!(known() & NLOCK_HAS_REQUEUE))
+		return false;
+	rc = nl_futex2_requeue(pair, n, INT_MAX);
+	if (is_refused(rc))
+		give_up_futex2();
+	NL_COUNT(wakes, 1);
+	return rc >= 0;
 }
 
 /* ---------------------------------------------------------------- placement */

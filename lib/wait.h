@@ -74,6 +74,14 @@ enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, ui
  * there; more, that so many threads will return NL_WOKEN. Everything before the call comes before its look at the queue. */
 int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes);
 
+/* May sleepers of words with these attributes be moved from one to the other? Both are private and in the plain table. */
+bool nl_wait_may_move(nlock_attr_t from, nlock_attr_t to);
+
+/* Wakes up to n sleepers of *from, if it is `expected` when the kernel looks, and moves all others, of every lane, to *to: as one
+ * step for whoever sleeps, wakes or is woken. They keep their lanes. `to` is an address, and need not be memory any more. False:
+ * it cannot be done here, and nothing was. Everything before the call comes before its look at the queue. */
+bool nl_move(uint32_t *from, uint32_t expected, uint32_t *to, int n);
+
 /* The compare-exchange by which the first waiter registers: *seen counts nobody, v counts one. The one moment at which an
  * object may change its node, because the exchange itself proves that nobody is registered. Relaxed. */
 bool nl_wait_enter(uint32_t *word, nlock_attr_t attr, uint32_t *seen, uint32_t v);

@@ -188,6 +188,34 @@ ROW_TEST(wake_takes_as_many_as_it_says)
 		must_be(outcome(i), NL_WOKEN);
 }
 
+/* Where the kernel can: between private words of the plain table. Elsewhere nothing is done. */
+ROW_TEST(move_wakes_the_oldest_and_the_rest_sleeps_on_elsewhere)
+{
+	const bool has_move = nl_wait_features() & NLOCK_HAS_REQUEUE;
+	uint32_t *other;
+
+	begin(row);
+	other = word + 2;
+	must_be(nl_wait_may_move(row->attr, row->attr), has_move && !row->place && !row->is_shared);
+	if (row->place || row->is_shared)
+		return;
+	for (int i = 0; i < 4; i++)
+		park(i, row, i == 2 ? NL_LANE_FRONT : NL_LANE_BACK, NULL);
+	must(!nl_move(word, EXPECTED + 1, other, 1));
+	must_be(nl_move(word, EXPECTED, other, 1), has_move);
+	if (!has_move) {
+		must_be(nl_wake(word, row->attr, INT_MAX, NL_LANE_ALL), 4);
+	} else {
+		must_be(outcome(0), NL_WOKEN);
+		must_be(nl_wake(word, row->attr, INT_MAX, NL_LANE_ALL), 0);
+		must_be(nl_wake(other, row->attr, INT_MAX, NL_LANE_FRONT), 1);
+		must_be(outcome(2), NL_WOKEN);
+		must_be(nl_wake(other, row->attr, 1, NL_LANE_ALL), 1);
+		must_be(outcome(1), NL_WOKEN);
+		must_be(nl_wake(other, row->attr, INT_MAX, NL_LANE_BACK), 1);
+	}
+}
+
 static void nothing(int sig)
 {
 	(void)sig;
@@ -630,6 +658,7 @@ static const struct test tests[] = {
 	CORE_PLACE(wake_keeps_to_its_lanes),
 	CORE_PLACE(oldest_sleeper_is_woken_first_whatever_its_lane),
 	CORE_PLACE(wake_takes_as_many_as_it_says),
+	CORE_PLACE(move_wakes_the_oldest_and_the_rest_sleeps_on_elsewhere),
 	CORE_PLACE(signal_makes_a_sleeper_look),
 	CORE_PLACE(timeout_is_never_early_on_either_clock),
 	CORE_PLACE(endless_deadlines_do_not_run_out),

@@ -357,7 +357,7 @@ enum nl_outcome nl_wait(uint32_t *word, nlock_attr_t attr, uint32_t expected, ui
 		abort();
 	}
 	fk.n_waits++;
-	note((struct fk_record){ FK_WAIT, self, word, attr, expected, lane, 0, 0 });
+	note((struct fk_record){ FK_WAIT, self, word, attr, expected, lane, 0, 0, NULL });
 	if (!is_lane(attr, lane))
 		complain("a wait in a lane that is none");
 	check_deadline(p, d);
@@ -397,7 +397,7 @@ static struct player *oldest(const uint32_t *word, uint32_t lanes)
 /* Nothing here touches *word: it may be gone. */
 int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes)
 {
-	struct fk_record *r = note((struct fk_record){ FK_WAKE, self, word, attr, 0, lanes, n, 0 });
+	struct fk_record *r = note((struct fk_record){ FK_WAKE, self, word, attr, 0, lanes, n, 0, NULL });
 	struct player *p;
 
 	fk.n_wakes++;
@@ -416,9 +416,35 @@ int nl_wake(uint32_t *word, nlock_attr_t attr, int n, uint32_t lanes)
 	return n;
 }
 
+bool nl_wait_may_move(nlock_attr_t from, nlock_attr_t to)
+{
+	return !((from | to) & (A_PLACE | A_SHARED)) && (fk.features & NLOCK_HAS_REQUEUE);
+}
+
+/* The oldest are woken, the rest goes on sleeping at *to, which is not touched: it may be gone. */
+bool nl_move(uint32_t *from, uint32_t expected, uint32_t *to, int n)
+{
+	struct fk_record *r = note((struct fk_record){ FK_MOVE, self, from, 0, expected, NL_LANE_ALL, n, 0, to });
+	struct player *p;
+
+	stop(FK_BEFORE_WAKE);
+	if (!(fk.features & NLOCK_HAS_REQUEUE) || nl_load_rlx(from) != expected)
+		return false;
+	for (; (p = oldest(from, NL_LANE_ALL)); r->result++) {
+		if (r->result >= n) {
+			p->word = to;
+			continue;
+		}
+		p->state = FK_WOKEN;
+		p->outcome = NL_WOKEN;
+	}
+	stop(FK_AFTER_WAKE);
+	return true;
+}
+
 bool nl_wait_enter(uint32_t *word, nlock_attr_t attr, uint32_t *seen, uint32_t v)
 {
-	struct fk_record *r = note((struct fk_record){ FK_ENTER, self, word, attr, v, 0, 0, 0 });
+	struct fk_record *r = note((struct fk_record){ FK_ENTER, self, word, attr, v, 0, 0, 0, NULL });
 	bool done;
 
 	fk.n_enters++;
@@ -443,7 +469,7 @@ bool nl_wait_is_foreign(const uint32_t *word, nlock_attr_t attr)
 
 bool nl_wait_adopt(uint32_t *word, uint32_t *seen, uint32_t v)
 {
-	struct fk_record *r = note((struct fk_record){ FK_ADOPT, self, word, 0, v, 0, 0, 0 });
+	struct fk_record *r = note((struct fk_record){ FK_ADOPT, self, word, 0, v, 0, 0, 0, NULL });
 	bool done = word[1] != fk.generation && nl_cas_rlx(word, seen, v);
 
 	r->result = done;
@@ -454,7 +480,7 @@ bool nl_wait_adopt(uint32_t *word, uint32_t *seen, uint32_t v)
 
 int nl_wait_place(uint32_t *word, nlock_attr_t attr)
 {
-	note((struct fk_record){ FK_PLACE, self, word, attr, 0, 0, 0, fk.place_result });
+	note((struct fk_record){ FK_PLACE, self, word, attr, 0, 0, 0, fk.place_result, NULL });
 	if (!fk.place_result)
 		word[1] = is_marked(attr) ? fk.generation : nl_attr_node(attr);
 	return fk.place_result;

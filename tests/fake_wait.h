@@ -45,7 +45,7 @@ enum fk_state {
 #define FK_AFTER_WAKE   0x10u
 #define FK_AT_CLOCK     0x20u /* each look at the clock, as a watcher does */
 
-enum fk_kind { FK_ENTER, FK_WAIT, FK_WAKE, FK_PLACE, FK_ADOPT };
+enum fk_kind { FK_ENTER, FK_WAIT, FK_WAKE, FK_PLACE, FK_ADOPT, FK_MOVE };
 
 struct fk_record {
 	enum fk_kind kind;
@@ -54,8 +54,9 @@ struct fk_record {
 	nlock_attr_t attr;
 	uint32_t value; /* expected by a wait; stored by an enter or adopt */
 	uint32_t lanes;
-	int n;      /* asked of a wake */
-	int result; /* woken by a wake; 1 if an enter or adopt succeeded */
+	int n;        /* asked of a wake */
+	int result;   /* woken by a wake, woken and moved by a move; 1 if an enter or adopt succeeded */
+	uint32_t *to; /* of a move */
 };
 
 /* What nl_wake says, whatever it did. */
@@ -72,7 +73,7 @@ extern struct fk_world {
 	bool in_vain;                  /* what nl_watch_try goes by: watching has not paid on any object */
 	int place_result;              /* nl_wait_place() */
 	uint32_t generation; /* of processes: private objects that are not NUMA are marked with it, as in lib/wait.c */
-	uint32_t features;
+	uint32_t features;   /* NLOCK_HAS_REQUEUE: sleepers can be moved */
 	uint32_t default_limit; /* nl_default_limit() */
 	enum fk_lie lie;
 	bool may_drop; /* a deadline may be dropped within a call, by one that is owed something; else only once it has passed */

@@ -16,6 +16,7 @@
 enum nl_outcome x_wait(uint32_t *p, nlock_attr_t attr, uint32_t expected, uint32_t lane, const struct nl_deadline *d,
 		       struct x_site *s);
 int x_wake(uint32_t *p, nlock_attr_t attr, int n, uint32_t lanes, struct x_site *s);
+bool x_move(uint32_t *from, uint32_t expected, uint32_t *to, int n, struct x_site *s);
 bool x_enter(uint32_t *p, nlock_attr_t attr, uint32_t *seen, uint32_t v, struct x_site *s);
 bool x_is_foreign(const uint32_t *p, nlock_attr_t attr, struct x_site *s);
 bool x_adopt(uint32_t *p, uint32_t *seen, uint32_t v, struct x_site *s);
@@ -51,6 +52,7 @@ bool x_adopt(uint32_t *p, uint32_t *seen, uint32_t v, struct x_site *s);
 
 #define nl_wait(p, attr, expected, lane, d) x_wait(p, attr, expected, lane, d, X_SITE("wait " #lane, X_RLX))
 #define nl_wake(p, attr, n, lanes)          x_wake(p, attr, n, lanes, X_SITE("wake " #lanes, X_RLX))
+#define nl_move(from, expected, to, n)      x_move(from, expected, to, n, X_SITE("move to " #to, X_RLX))
 #define nl_wait_enter(p, attr, seen, v)     x_enter(p, attr, seen, v, X_SITE("enter " #v, X_RLX))
 #define nl_wait_is_foreign(p, attr)         x_is_foreign(p, attr, X_SITE("is foreign?", X_RLX))
 #define nl_wait_adopt(p, seen, v)           x_adopt(p, seen, v, X_SITE("adopt " #v, X_RLX))

@@ -107,6 +107,8 @@ bool x_option(struct x_options *o, const char *arg)
 		o->replay = arg + 2;
 	else if (!strcmp(arg, "-w"))
 		o->any_wake = true;
+	else if (!strcmp(arg, "-f"))
+		o->refuses = true;
 	else if (!strcmp(arg, "-H"))
 		o->no_pruning = true;
 	else if (!strcmp(arg, "-L"))
@@ -125,7 +127,8 @@ void x_usage(FILE *f)
 	      "  -cN  N cancellations               -nN  longest execution (2000)   -q  no trace of a failure\n"
 	      "  -rN  N random executions           -PN  by priorities, N changes   -SN  seed\n"
 	      "  -W FILE:LINE=ORDER  weaken a site  -L   list the ordered sites     -R CHOICES  replay\n"
-	      "  -bN  watch for N rounds (1)        -H   enter states again that have been visited\n",
+	      "  -bN  watch for N rounds (1)        -H   enter states again that have been visited\n"
+	      "  -f   moves may be refused\n",
 	      f);
 }
 

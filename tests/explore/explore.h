@@ -82,6 +82,8 @@ bool x_is_expired(int t);
 uint32_t x_asleep(uint32_t lanes);
 /* The same for those who sleep on this word, in any lane. */
 uint32_t x_asleep_on(const void *p);
+/* Of these, those who stand before thread t, which sleeps there too. */
+uint32_t x_asleep_before(int t);
 /* A line of the trace. */
 void x_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The execution is wrong. `property` is one word: the name of the check. */
@@ -141,6 +143,7 @@ struct x_options {
 	int watch;            /* -b: looks that a watcher takes; 0: there is one CPU */
 	bool no_pruning;      /* -H: enter visited states again; the count of states must not change */
 	bool any_wake;        /* -w: a wake takes any sleeper of its lanes, not the oldest */
+	bool refuses;         /* -f: moves may be refused, by a filter that has come late */
 	int steps;            /* -n: an execution that is longer fails */
 	uint64_t runs;        /* -r: so many random executions instead of all */
 	int depth;            /* -P: PCT with so many change points instead of a plain random choice */

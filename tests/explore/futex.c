@@ -6,6 +6,9 @@
  * earlier wake on the word rules out. A wake makes what its caller knew of the word known to every later comparison, and gives the
  * thread that it wakes nothing: that one may still read as stale as before.
  *
+ * A move compares as a wait does. In one step it wakes the oldest and sends the rest to the other word, where they stand behind those
+ * who sleep there, or keep their places in the order of arrival, as the kernel's hash will have it.
+ *
  * Sleepers stand in one queue, in order of arrival; a wake takes the oldest in any of its lanes and in the table of the node that it
  * reads. A sleeper may leave without a wake: by a stray one, by a signal, at its deadline.
  *
@@ -185,6 +188,70 @@ int x_wake(uint32_t *p, nlock_attr_t attr, int n, uint32_t lanes, struct x_site 
 	return k;
 }
 
+bool nl_wait_may_move(nlock_attr_t from, nlock_attr_t to)
+{
+	return !((from | to) & (A_PLACE | A_SHARED));
+}
+
+/* Behind all others. */
+static void queue_again(int t)
+{
+	int i = 0;
+
+	while (w.queue[i] != t)
+		i++;
+	for (; i + 1 < w.sleepers; i++)
+		w.queue[i] = w.queue[i + 1];
+	w.queue[w.sleepers - 1] = (uint8_t)t;
+}
+
+static int move_all(const uint32_t *from, const uint32_t *to, struct x_site *s)
+{
+	uint32_t mask = x_asleep_on(from);
+	bool is_far = mask && x_asleep_on(to) && x_choose(2);
+	int order[X_THREADS], n = 0;
+
+	for (int i = 0; i < w.sleepers; i++) {
+		if (mask & 1u << w.queue[i])
+			order[n++] = w.queue[i];
+	}
+	for (int i = 0; i < n; i++) {
+		w.thread[order[i]].address = to;
+		if (is_far)
+			queue_again(order[i]);
+		x_trace(s, "moves T%d", order[i]);
+	}
+	return n;
+}
+
+bool x_move(uint32_t *from, uint32_t expected, uint32_t *to, int n, struct x_site *s)
+{
+	struct word *l;
+	int k = 0, t, i;
+
+	x_meet(s);
+	x_step();
+	enter_kernel("move");
+	l = x_live_word(from, sizeof(*from), s);
+	if (x_opt.refuses && x_choose(2)) {
+		x_learn(30); /* a filter has come */
+		return false;
+	}
+	publish(l);
+	i = x_pick(l, l->published, NULL, false);
+	x_see(l, i);
+	x_used(l);
+	if (x_history[l - w.word][i].pair.value != expected) {
+		x_learn(31);
+		return false;
+	}
+	for (; k < n && (t = take(from, 0, NL_LANE_ALL)); k++)
+		x_trace(s, "wakes T%d", t);
+	k += move_all(from, to, s);
+	x_learn(32 + (uint64_t)k);
+	return true;
+}
+
 /* Under PLACE_FIRST the first waiter's node, whichever that is. */
 bool x_enter(uint32_t *p, nlock_attr_t attr, uint32_t *seen, uint32_t v, struct x_site *s)
 {
@@ -222,6 +289,15 @@ uint32_t x_asleep_on(const void *p)
 
 	for (int i = 0; i < w.sleepers; i++)
 		mask |= w.thread[w.queue[i]].address == p ? 1u << w.queue[i] : 0;
+	return mask;
+}
+
+uint32_t x_asleep_before(int t)
+{
+	uint32_t mask = 0;
+
+	for (int i = 0; i < w.sleepers && w.queue[i] != t; i++)
+		mask |= w.thread[w.queue[i]].address == w.thread[t].address ? 1u << w.queue[i] : 0;
 	return mask;
 }
 

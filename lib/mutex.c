@@ -26,12 +26,14 @@
  *   ROUND    in which of two lines later waiters sleep, of a cohort lock only: see cohort.c. Flipped only by the owner, T15, while
  *            somebody is registered; cleared as the count becomes zero, and by T14.
  *   DUE      the head has been one for longer than the time bound, and goes back to sleep. Cleared with HEAD.
- *   count    registered waiters, exact: each adds ONE before it sleeps and subtracts it as it acquires or leaves. 26
- *            bits: more than there can be threads. At count zero all flags but LOCKED are clear. At rest: all zero.
+ *   CROWD    many of those who wait have been moved here at once. Set only by T16; cleared by T6, and as the count becomes zero.
+ *   count    registered waiters, exact: each adds ONE before it sleeps, or is added by T16, and subtracts it as it acquires or
+ *            leaves. 25 bits: more than there can be threads. At count zero all flags but LOCKED are clear. At rest: all zero.
  *
  * States                          who may change it
  *   0                             any thread: T1
  *   LOCKED, count 0               the owner: T8; a newcomer: T3
+ *   LOCKED, any count             a broadcast, on behalf of those whom it moves: T16
  *   LOCKED, count n, any HEAD     the owner: T6, T7, T9, T10, T15; newcomers: T4; the head: T11, T13; other waiters: T12, T13
  *   LOCKED GRANT, HEAD not NONE   the head: T5; the one that was called: T12; newcomers: T4; other waiters: T13
  *   open, count n, HEAD not FRONT any thread: T2; any waiter: T5; one that was woken: T12
@@ -46,20 +48,22 @@
  *   T4   n -> n+1                        enter         later waiter: it is not
  *   T5   open or GRANT -> LOCKED, n-1    acquire       a waiter; GRANT by the head alone, which takes HEAD and DUE along
  *   T6   NONE -> CALLED                  call_head     owner, then wakes one in the back lane; found one: HEAD stays
- *                                                      A cohort lock chooses among the sleepers: cohort.c
+ *                                                      A cohort lock chooses among the sleepers: cohort.c. CROWD goes
  *   T7   CALLED -> NONE                  call_head     owner, if that wake found nobody
  *   T8   LOCKED -> 0                     unlock        nobody waits
  *   T9   LOCKED -> open                  unlock_slow   FRONT becomes AWAKE, and the front lane is woken after it. NONE
- *                                                      (after T7): one is woken after it, in whatever lane
+ *                                                      (after T7, or CROWD): one is woken after it, in whatever lane
  *   T10  LOCKED -> LOCKED GRANT          unlock_slow   HEAD not NONE; FRONT as in T9
  *   T11  AWAKE -> FRONT (DUE)            head_waits    the head has watched for its budget, or watching does not pay here
- *   T12  NONE or CALLED -> AWAKE         line_waits    a thread that was woken in the back lane
+ *   T12  NONE or CALLED -> AWAKE         answer        a thread that was woken in the back lane, or by a broadcast
  *   T13  n -> n-1                        leave         deadline passed, neither open nor granted to it; a head takes
  *                                                      HEAD and DUE along
  *   T14  any -> LOCKED or 0              adopt         first slow call of this process on the object. In the child of a
  *                                                      fork the waiters that the word counts are the parent's, and what was
  *                                                      granted to one of them is free
  *   T15  ROUND flips                     cohort.c      owner of a cohort lock, as the limit is reached
+ *   T16  n -> n+k, CROWD                 expect        anybody, while LOCKED, for k threads that wait elsewhere and are
+ *                                                      moved here next: see Crowds
  *
  * Nobody sleeps for ever
  *   A waiter sleeps only on a LOCKED word, and the head only on one that says FRONT and not GRANT. So there is an owner,
@@ -80,6 +84,20 @@
  *   `bypass` counts T2, and T5 by a waiter that is not the head, while there is a head; each adds one as owner. The head
  *   zeroes it as it acquires, and so does an owner that calls a head. A release with bypass >= limit grants, and a
  *   granted lock is taken by nobody else. Of a cohort lock `bypass` counts for all who wait: see cohort.c.
+ *
+ * Crowds
+ *   A broadcast counts those here whom it is about to move (T16), and then moves them in one step that also wakes at least one, if
+ *   any were asleep. Moved ones sleep in the back lane. Whoever has been woken, or was on its way to sleep, goes on by
+ *   lock_expected, as a waiter that is not the head, and answers (T12) if it has been woken.
+ *   Until it has been moved a waiter is as one on its way to sleep. If the lock has been released in between, nobody looks for it, but
+ *   one that was woken comes after the move, and finds the lock open, or an owner or a head whose release is still to come.
+ *   Each of a crowd wants the lock once, and who is called while it is held finds it held, mostly. So while CROWD is set T6 is left
+ *   out by a release that opens, HEAD stays NONE, and one is woken after T9. Then T2 counts also while there is no head, and after
+ *   `limit` of these T6 is made: so newcomers overtake the crowd at most `limit` times before it has a head. FIFO, whose limit
+ *   is zero, leaves out nothing. Moved waiters stand in the line in the order in which they were moved, behind those who slept
+ *   there or, where the kernel keeps both queues in one chain, among them, in order of age. Who was woken instead has no place in
+ *   the line: it may answer first, or fall asleep last.
+ *   There are no crowds at a cohort lock, in whose line everybody sleeps in the lane of a node and of a round.
  *
  * Orders
  *   A1  lock, trylock: CAS acquire   pairs with A4, A5: sees the last owner's section, and its `bypass`
@@ -143,12 +161,17 @@ static bool overtakes(const nlock_mutex_t *m, uint32_t w)
 	return nl_policy_is_cohort(m->attr) ? has_waiters(w) : head_of(w) != M_HEAD_NONE;
 }
 
+static bool has_crowd(uint32_t w)
+{
+	return w & M_CROWD;
+}
+
 /* T2. False: it is not open; *w is the word. */
 static bool barge(nlock_mutex_t *m, uint32_t *w)
 {
 	while (is_open(*w)) {
 		if (nl_cas_acq(&m->word, w, *w | M_LOCKED)) { /* A2 */
-			if (overtakes(m, *w))
+			if (overtakes(m, *w) || has_crowd(*w))
 				nl_mutex_count_overtaking(m);
 			return true;
 		}
@@ -170,24 +193,26 @@ static uint32_t adopt(nlock_mutex_t *m, uint32_t w)
 	return w;
 }
 
-/* T6, T7: the owner looks for a head, if somebody waits and there is none. *w is the word, before and after. */
-static void call_head(nlock_mutex_t *m, uint32_t *w)
+/* T6, T7: the owner looks for a head, if somebody waits and there is none. *w is the word, before and after. False: it has not
+ * looked. */
+static bool call_head(nlock_mutex_t *m, uint32_t *w)
 {
 	do {
 		if (!has_waiters(*w) || head_of(*w) != M_HEAD_NONE)
-			return;
-	} while (!nl_cas_rlx(&m->word, w, with_head(*w, M_HEAD_CALLED)));
+			return false;
+	} while (!nl_cas_rlx(&m->word, w, with_head(*w, M_HEAD_CALLED) & ~M_CROWD));
 	if (!nl_policy_is_cohort(m->attr))
 		nl_own_set(&m->bypass, 0);
 	if (nl_policy_is_cohort(m->attr) ? nl_cohort_call(m, *w) : nl_wake(&m->word, m->attr, 1, NL_LANE_BACK) > 0) {
 		*w = nl_load_rlx(&m->word);
-		return;
+		return true;
 	}
-	*w = with_head(*w, M_HEAD_CALLED);
+	*w = with_head(*w, M_HEAD_CALLED) & ~M_CROWD;
 	while (head_of(*w) == M_HEAD_CALLED) {
 		if (nl_cas_rlx(&m->word, w, with_head(*w, M_HEAD_NONE)))
 			*w = with_head(*w, M_HEAD_NONE);
 	}
+	return true;
 }
 
 /* Is it better to watch for a moment than to register at once? If nobody waits and the lock will be opened, registering
@@ -311,13 +336,9 @@ static void head_waits(nlock_mutex_t *m, struct waiter *self)
 	sleep_in(m, self, NL_LANE_FRONT);
 }
 
-/* Everybody else sleeps at once, and becomes the head if a wake says so (T12). */
-static void line_waits(nlock_mutex_t *m, struct waiter *self)
+/* T12, by a thread that was woken. */
+static void answer(nlock_mutex_t *m, struct waiter *self)
 {
-	const uint32_t lane = nl_policy_is_cohort(m->attr) ? nl_cohort_lane(self->seen) : NL_LANE_BACK;
-
-	if (sleep_in(m, self, lane) != NL_WOKEN)
-		return;
 	while (head_of(self->seen) == M_HEAD_NONE || head_of(self->seen) == M_HEAD_CALLED) {
 		uint32_t w = with_head(self->seen, M_HEAD_AWAKE);
 
@@ -329,6 +350,15 @@ static void line_waits(nlock_mutex_t *m, struct waiter *self)
 	}
 }
 
+/* Everybody else sleeps at once, and becomes the head if a wake says so. */
+static void line_waits(nlock_mutex_t *m, struct waiter *self)
+{
+	const uint32_t lane = nl_policy_is_cohort(m->attr) ? nl_cohort_lane(self->seen) : NL_LANE_BACK;
+
+	if (sleep_in(m, self, lane) == NL_WOKEN)
+		answer(m, self);
+}
+
 /* T13. False: look again. */
 static bool leave(nlock_mutex_t *m, struct waiter *self)
 {
@@ -338,23 +368,48 @@ static bool leave(nlock_mutex_t *m, struct waiter *self)
 	return done;
 }
 
+/* A registered waiter, until it owns the lock or its deadline has passed. */
+static int wait_for(nlock_mutex_t *m, struct waiter *self)
+{
+	while (!acquire(m, self)) {
+		if (self->is_expired) {
+			if (leave(m, self))
+				return ETIMEDOUT;
+		} else if (self->is_head) {
+			head_waits(m, self);
+		} else {
+			line_waits(m, self);
+		}
+	}
+	return 0;
+}
+
 static __attribute__((noinline, cold)) int lock_slow(nlock_mutex_t *m, uint32_t seen, const struct nl_deadline *d)
 {
 	struct waiter self = { .seen = adopt(m, seen), .d = d };
 
-	if (barge(m, &self.seen) || enter(m, &self))
-		return 0;
-	while (!acquire(m, &self)) {
-		if (self.is_expired) {
-			if (leave(m, &self))
-				return ETIMEDOUT;
-		} else if (self.is_head) {
-			head_waits(m, &self);
-		} else {
-			line_waits(m, &self);
-		}
-	}
-	return 0;
+	return barge(m, &self.seen) || enter(m, &self) ? 0 : wait_for(m, &self);
+}
+
+/* T16 */
+bool nl_mutex_expect(nlock_mutex_t *m, uint32_t n)
+{
+	uint32_t w = adopt(m, nl_load_rlx(&m->word));
+
+	do {
+		if (is_open(w))
+			return false;
+	} while (!nl_cas_rlx(&m->word, &w, (w | M_CROWD) + n * M_ONE));
+	return true;
+}
+
+void nl_mutex_lock_expected(nlock_mutex_t *m, bool is_woken)
+{
+	struct waiter self = { .seen = nl_fresh_rlx(&m->word) };
+
+	if (is_woken)
+		answer(m, &self);
+	wait_for(m, &self);
 }
 
 /* T8, T9, T10: what this release leaves behind. */
@@ -367,6 +422,12 @@ static uint32_t released(nlock_mutex_t *m, uint32_t w, enum nl_release by)
 	return nl_policy_grants(m->attr, by, nl_own_get(&m->bypass), w & M_DUE) ? w | M_GRANT : w & ~M_LOCKED;
 }
 
+/* Is T6 left out? A fair release wants a head, and so does one by which newcomers would overtake a crowd once too often. */
+static bool leaves_out_call(nlock_mutex_t *m, uint32_t w, enum nl_release by)
+{
+	return has_crowd(w) && by != NL_FAIR && nl_own_get(&m->bypass) < nl_policy_limit(m->attr);
+}
+
 /* What is needed after the release is read before it: after A5, *m may be gone. */
 static __attribute__((noinline, cold)) int unlock_slow(nlock_mutex_t *m, uint32_t w, enum nl_release by)
 {
@@ -377,9 +438,8 @@ static __attribute__((noinline, cold)) int unlock_slow(nlock_mutex_t *m, uint32_
 	do {
 		if (!is_owned(w))
 			return EPERM;
-		if (!has_called)
-			call_head(m, &w);
-		has_called = true;
+		if (!has_called && !leaves_out_call(m, w, by))
+			has_called = call_head(m, &w);
 	} while (!nl_cas_rel(&m->word, &w, released(m, w, by))); /* A5 */
 	if (head_of(w) == M_HEAD_FRONT)
 		nl_wake(&m->word, attr, 1, NL_LANE_FRONT);

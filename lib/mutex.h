@@ -22,7 +22,8 @@ _Static_assert(offsetof(nlock_mutex_t, node) == 4, "the kernel reads the node ri
 #define M_HEAD_FRONT  0x0cu
 #define M_DUE         0x10u
 #define M_ROUND       0x20u
-#define M_ONE         0x40u /* one registered waiter */
+#define M_CROWD       0x40u
+#define M_ONE         0x80u /* one registered waiter */
 
 static inline bool is_open(uint32_t w)
 {
@@ -68,5 +69,12 @@ void nl_mutex_count_overtaking(nlock_mutex_t *m);
 bool nl_cohort_call(nlock_mutex_t *m, uint32_t w);
 uint32_t nl_cohort_lane(uint32_t w);
 void nl_cohort_end_round(nlock_mutex_t *m);
+
+/* T16: counts n waiters who will come, by the next call, which they do not make before this has returned. Not of a cohort lock.
+ * False: it is not locked, and they are not counted. */
+bool nl_mutex_expect(nlock_mutex_t *m, uint32_t n);
+
+/* Locks as one of these. is_woken: a wake has taken this thread out of a queue, perhaps that of the mutex. */
+void nl_mutex_lock_expected(nlock_mutex_t *m, bool is_woken);
 
 #endif

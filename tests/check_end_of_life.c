@@ -434,14 +434,14 @@ static void *extra_main(void *arg)
 	return NULL;
 }
 
-/* From bit 6 on the word counts who waits. */
+/* From bit 7 on the word counts who waits. */
 static bool are_registered(const nlock_mutex_t *m, uint32_t n)
 {
 	int64_t end = harness_now() + (int64_t)10 * 1000000000;
 
-	while (__atomic_load_n(&m->word, __ATOMIC_RELAXED) >> 6 != n && harness_now() < end)
+	while (__atomic_load_n(&m->word, __ATOMIC_RELAXED) >> 7 != n && harness_now() < end)
 		sched_yield();
-	return __atomic_load_n(&m->word, __ATOMIC_RELAXED) >> 6 == n;
+	return __atomic_load_n(&m->word, __ATOMIC_RELAXED) >> 7 == n;
 }
 
 /* One more waiter; false: it does not come to where it should. */

@@ -11,6 +11,7 @@
  */
 #include "fake_wait.h"
 #include "harness.h"
+#include "mutex.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -28,6 +29,8 @@ enum { A, B, C, D };
 #define HEAD   0x0cu
 #define DUE    0x10u
 #define ROUND  0x20u
+#define CROWD  0x40u
+#define ONE    0x80u
 
 static nlock_mutex_t *m; /* alone in its page */
 static const struct row *now_row;
@@ -71,6 +74,19 @@ static int do_bump(void *arg)
 	return nlock_mutex_bump(arg);
 }
 
+/* As one whom a broadcast has counted: moved or on its way, or woken by it. */
+static int do_come(void *arg)
+{
+	nl_mutex_lock_expected(arg, false);
+	return 0;
+}
+
+static int do_come_woken(void *arg)
+{
+	nl_mutex_lock_expected(arg, true);
+	return 0;
+}
+
 static int (*const releases_of[])(void *) = { do_unlock, do_unlock_fair, do_unlock_barging };
 
 enum { BY_ATTR, FAIR, BARGE }; /* indexes of it */
@@ -99,7 +115,7 @@ static const char *rule(const struct fk_record *r)
 		return "a word that is not the object's";
 	if (r->kind == FK_WAIT && !(r->value & LOCKED))
 		return "a wait on a lock that is open";
-	if (r->kind == FK_WAIT && r->value < 0x40)
+	if (r->kind == FK_WAIT && r->value < ONE)
 		return "a wait on a word that counts no waiter";
 	if (r->kind == FK_WAIT && r->lanes == NL_LANE_FRONT && (r->value & (HEAD | GRANT)) != FRONT)
 		return "a wait in front on a word that does not say so";
@@ -140,7 +156,7 @@ static void rest(void)
 	must_be(nlock_mutex_destroy(m), 0);
 }
 
-#define word_is(flags, waiters) must_be(m->word, (flags) | (uint32_t)(waiters) << 6)
+#define word_is(flags, waiters) must_be(m->word, (flags) | (uint32_t)(waiters)*ONE)
 
 #define ends(who, call, value) \
 	do { \
@@ -1358,7 +1374,7 @@ ROW_TEST(child_of_a_fork_unlocks_without_looking_for_the_parents_waiters)
 
 	for (int f = 0; f < COUNT(flags); f++) {
 		for (int how = 0; how < 3; how++) {
-			in_child(row, LOCKED | flags[f] | 3 << 6);
+			in_child(row, LOCKED | flags[f] | 3 * ONE);
 			must_be(releases_of[how](m), 0);
 			word_is(0, 0);
 			must_be(fk.n_wakes + fk.n_waits, 0);
@@ -1370,7 +1386,7 @@ ROW_TEST(child_of_a_fork_unlocks_without_looking_for_the_parents_waiters)
 
 ROW_TEST(child_of_a_fork_waits_for_its_own_owner)
 {
-	in_child(row, LOCKED | FRONT | 3 << 6);
+	in_child(row, LOCKED | FRONT | 3 * ONE);
 	m->watched = 1;
 	parks(B, do_lock, NL_LANE_FRONT);
 	word_is(LOCKED | FRONT, 1);
@@ -1383,10 +1399,10 @@ ROW_TEST(child_of_a_fork_waits_for_its_own_owner)
 
 ROW_TEST(child_of_a_fork_finds_free_what_was_granted_to_a_thread_of_the_parent)
 {
-	in_child(row, LOCKED | GRANT | AWAKE | 2 << 6);
+	in_child(row, LOCKED | GRANT | AWAKE | 2 * ONE);
 	must_be(nlock_mutex_unlock(m), EPERM);
 	rest();
-	in_child(row, LOCKED | GRANT | AWAKE | 2 << 6);
+	in_child(row, LOCKED | GRANT | AWAKE | 2 * ONE);
 	takes(B);
 	word_is(LOCKED, 0);
 	releases(B, do_unlock);
@@ -1395,7 +1411,7 @@ ROW_TEST(child_of_a_fork_finds_free_what_was_granted_to_a_thread_of_the_parent)
 
 ROW_TEST(bump_in_the_child_of_a_fork_gives_way_to_nobody)
 {
-	in_child(row, LOCKED | FRONT | 3 << 6);
+	in_child(row, LOCKED | FRONT | 3 * ONE);
 	must_be(nlock_mutex_bump(m), 0);
 	word_is(LOCKED, 0);
 	must_be(nlock_mutex_unlock(m), 0);
@@ -1418,7 +1434,7 @@ ROW_TEST(unlock_reads_nothing_after_the_release)
 		takes(A);
 		parks(B, do_lock, NL_LANE_FRONT);
 		stops(A, releases_of[how], FK_BEFORE_WAKE);
-		must(m->word != (LOCKED | FRONT | 0x40));
+		must(m->word != (LOCKED | FRONT | ONE));
 		forbid(true);
 		goes_and_ends(A, 0);
 		forbid(false);
@@ -1561,13 +1577,13 @@ ROW_TEST(idle_lock_is_as_new)
 	rest();
 }
 
-/* A hundred million waiters: the count does not run into the flags, nor out of the word. */
+/* Tens of millions of waiters: the count does not run into the flags, nor out of the word. */
 ROW_TEST(count_near_its_maximum_keeps_to_its_bits)
 {
-	const uint32_t most = UINT32_MAX >> 6;
+	const uint32_t most = UINT32_MAX / ONE;
 
 	begin(row);
-	m->word = LOCKED | FRONT | (most - 2) << 6;
+	m->word = LOCKED | FRONT | (most - 2) * ONE;
 	parks(C, do_lock, NL_LANE_BACK);
 	word_is(LOCKED | FRONT, most - 1);
 	parks(D, do_lock_until, NL_LANE_BACK);
@@ -1576,7 +1592,7 @@ ROW_TEST(count_near_its_maximum_keeps_to_its_bits)
 	word_is(LOCKED | FRONT, most - 1);
 	must_be(nlock_mutex_unlock_fair(m), 0);
 	word_is(LOCKED | GRANT | AWAKE, most - 1);
-	m->word = LOCKED | 1u << 6; /* all have gone but C */
+	m->word = LOCKED | ONE; /* all have gone but C */
 	must_be(nlock_mutex_unlock(m), 0);
 	goes_and_ends(C, 0);
 	releases(C, do_unlock);
@@ -1584,6 +1600,94 @@ ROW_TEST(count_near_its_maximum_keeps_to_its_bits)
 }
 
 /* ---------------------------------------------------------------- cohort locks: T6 by nodes, T15 */
+
+/* ---------------------------------------------------------------- crowds: T16 */
+
+ROW_TEST(waiters_are_expected_at_a_locked_mutex_only)
+{
+	begin(row);
+	must(!nl_mutex_expect(m, 2));
+	word_is(0, 0);
+	takes(A);
+	must(nl_mutex_expect(m, 2));
+	word_is(LOCKED | CROWD, 2);
+	parks(B, do_come, NL_LANE_BACK);
+	parks(C, do_come, NL_LANE_BACK);
+	word_is(LOCKED | CROWD, 2);
+	must_be(fk.n_enters, 0);
+	releases(A, do_unlock_fair);
+	word_is(LOCKED | GRANT | CALLED, 2);
+	goes_and_ends(B, 0);
+	releases(B, do_unlock_fair);
+	goes_and_ends(C, 0);
+	releases(C, do_unlock);
+	rest();
+}
+
+/* B and C are expected; C comes late. */
+ROW_TEST(newcomers_overtake_a_crowd_as_often_as_the_bound_says_before_it_has_a_head)
+{
+	const uint32_t most = row->bound == ROW_NO_BOUND ? 3 : row->bound;
+
+	begin(row);
+	takes(A);
+	must(nl_mutex_expect(m, 2));
+	parks(B, do_come, NL_LANE_BACK);
+	for (uint32_t i = 0; i < most; i++) {
+		must_be(nlock_mutex_unlock(m), 0);
+		word_is(CROWD, 2);
+		must_be(nlock_mutex_trylock(m), 0);
+		must_be(m->bypass, i + 1);
+	}
+	parks(C, do_come, NL_LANE_BACK);
+	must_be(nlock_mutex_unlock(m), 0);
+	word_is(row->bound == ROW_NO_BOUND ? CROWD : row->bound ? CALLED : LOCKED | GRANT | CALLED, 2);
+	is(B, FK_WOKEN);
+	is(C, row->bound ? FK_WOKEN : FK_ASLEEP);
+	goes_and_ends(B, 0);
+	must_be(m->bypass, 0);
+	releases(B, do_unlock_fair);
+	is(C, FK_WOKEN);
+	goes_and_ends(C, 0);
+	releases(C, do_unlock);
+	rest();
+}
+
+ROW_TEST(woken_one_of_a_crowd_is_its_head_if_there_is_none)
+{
+	begin(row);
+	takes(A);
+	must(nl_mutex_expect(m, 3));
+	parks(B, do_come, NL_LANE_BACK);
+	parks(C, do_come_woken, NL_LANE_FRONT);
+	word_is(LOCKED | FRONT | CROWD, 3);
+	parks(D, do_come_woken, NL_LANE_BACK);
+	releases(A, do_unlock_fair);
+	goes_and_ends(C, 0);
+	releases(C, do_unlock_fair);
+	goes_and_ends(B, 0);
+	releases(B, do_unlock_fair);
+	goes_and_ends(D, 0);
+	releases(D, do_unlock);
+	rest();
+}
+
+/* Nobody has been moved yet as A unlocks, and B is moved, in whose place C was woken. */
+ROW_TEST(crowd_that_comes_after_the_release_finds_the_lock_open)
+{
+	begin(row);
+	takes(A);
+	must(nl_mutex_expect(m, 2));
+	releases(A, do_unlock);
+	word_is(row->bound ? CROWD : 0, 2);
+	ends(C, do_come_woken, 0);
+	parks(B, do_come, NL_LANE_BACK);
+	releases(C, do_unlock);
+	is(B, FK_WOKEN);
+	goes_and_ends(B, 0);
+	releases(B, do_unlock);
+	rest();
+}
 
 #define COHORT_ROW(h, k) \
 	{ \
@@ -1954,6 +2058,10 @@ static const struct test tests[] = {
 	EACH_HANDOFF(init_says_what_the_wait_layer_says),
 	EACH_HANDOFF(idle_lock_is_as_new),
 	EACH_HANDOFF(count_near_its_maximum_keeps_to_its_bits),
+	EACH_HANDOFF(waiters_are_expected_at_a_locked_mutex_only),
+	EACH_HANDOFF(newcomers_overtake_a_crowd_as_often_as_the_bound_says_before_it_has_a_head),
+	EACH_HANDOFF(woken_one_of_a_crowd_is_its_head_if_there_is_none),
+	EACH_HANDOFF(crowd_that_comes_after_the_release_finds_the_lock_open),
 	ONCE(cohort_lock_calls_a_waiter_of_the_releasing_node_first),
 	ONCE(cohort_lock_calls_the_nearest_next),
 	ONCE(cohort_lock_on_one_node_prefers_nobody),

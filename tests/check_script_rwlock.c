@@ -1388,7 +1388,7 @@ TEST(child_of_a_fork_counts_none_of_the_waiters)
 	{
 		begin(p);
 		rw->state = OWNED | NEXT | ASLEEP | DUE | 3ull << 37;
-		rw->seat.word = 0x4d;
+		rw->seat.word = 0x8d;
 		fk.generation = 7;
 		must_be(do_unlock(rw), 0);
 		must_be(rw->state, FORKED);

@@ -75,13 +75,13 @@ phase,first wu ru wu -p1 -b0 need:entered
 phase,node wu tu ru -t1 -p1 -b0
 phase,fork:2000000001:0:0 u ru -b0 need:adopted
 phase,fork:7:1:0 u wu -b0 need:adopted
-phase,fork:7:4d:0 uwu wu -p2 -b0 need:adopted
+phase,fork:7:8d:0 uwu wu -p2 -b0 need:adopted
 phase,fork:2:1:0 wu ru -b0 need:adopted
-phase,fork:806:4d:0 u ruwu -p2 -b1 need:adopted
+phase,fork:806:8d:0 u ruwu -p2 -b1 need:adopted
 phase,fork:21:0:0 uru wu -p2 -b0 need:adopted
 writers,fork:2000000007:1:0 u ru wu -p1 -s1 -b0 need:adopted
 readers,fork:2000000007:1:0 gu ru wu -p1 -s1 -b0 need:adopted
-phase,fork:806:4d:0 u wu ru -p1 -s1 -b0 need:adopted
+phase,fork:806:8d:0 u wu ru -p1 -s1 -b0 need:adopted
 phase,fork:2000000002:1:3 ru wu wu -p1 -s1 -b0 need:adopted
 LIST
 }

@@ -15,6 +15,8 @@
  *	y  trylock                  b  unlock_barging
  *	s  say so (store release)   w  wait until somebody has said so; three looks, then the rest is skipped
  *	D  destroy, three tries; 0: free the mutex
+ *	v  wait at a gate, and lock as one whom a broadcast has sent to the mutex; V until a deadline, that is not the mutex's
+ *	a  the broadcast, the first one only: those who wait at the gate are counted, one of them is woken and the others moved; A wakes two
  *
  * A program may end in *N: all of it N times. A t or y that fails skips to behind the next release. Threads whose neighbour to the left does the same start after it: their
  * names do not matter. need: fails unless the event has happened in some execution; so a scenario cannot pass by missing the
@@ -31,19 +33,24 @@
  *	owner             the bits of a release and of a call are the owner's to set
  *	grant             a grant goes to a head, implies LOCKED, and only the head claims it
  *	head              HEAD is only changed by whom it speaks of, except by the owner from and to CALLED and out of FRONT
- *	count             each waiter is counted once; at count zero all flags are clear
+ *	count             each waiter is counted once, by itself or by a broadcast; at count zero all flags are clear
+ *	crowd             CROWD is set by a broadcast and goes with a call; while it is set and there is no head, newcomers take the lock
+ *	                  at most k times between two calls
  *	order             FIFO: a thread that began to lock after another was asleep in the back lane is not granted the lock before
- *	                  it. Excused are those whose place is lost by a stray wake, and by a wake that was made after a release: see woken
+ *	                  it. Excused are those whose place is lost by a stray wake, and by a wake that was made after a release: see woken.
+ *	                  Who is moved comes at that moment, in the order of the kernel's queue; who is woken at the gate has no place
  *	call              no call into the kernel unless two threads want the lock at the same time; none in trylock
  *	rest              in the end the word is zero
  *	adopt             a child of a fork finds the lock owned by its first thread or free, and counts nobody
  *	life              no access after the end; a wake with a dead address is none, except on a node
  *	result            ETIMEDOUT only after the deadline; everything else succeeds
  */
+#include "atomic.h"
 #include "scen.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <nlock.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,12 +71,17 @@ enum {
 	FRONT = 0x0c,
 	DUE = 0x10,
 	ROUND = 0x20,
-	ONE = 0x40,
+	CROWD = 0x40,
+	ONE = 0x80,
 };
 _Static_assert(LOCKED == M_LOCKED && GRANT == M_GRANT && HEAD == M_HEAD && NONE == M_HEAD_NONE &&
 		       CALLED == M_HEAD_CALLED && AWAKE == M_HEAD_AWAKE && FRONT == M_HEAD_FRONT && DUE == M_DUE &&
-		       ROUND == M_ROUND && ONE == M_ONE,
+		       ROUND == M_ROUND && CROWD == M_CROWD && ONE == M_ONE,
 	       "the word has changed");
+
+/* Of the gate. It moves once: who comes after that locks as others do. */
+enum { SHUT = 0, COUNTED = 1, RELEASED = 2 };
+enum { HAS_MOVED = 0x100 }; /* in the count of those who have come there */
 
 static const char *program[MAX];
 static uint32_t attr;
@@ -96,6 +108,11 @@ struct ghost {
 	uint32_t called;             /* the last one that an owner took out of the back lane */
 	uint32_t trying;             /* who is in trylock */
 	uint32_t has_ended;
+	uint32_t gate, comers;     /* words */
+	uint32_t at_gate;          /* who waits there since before it moved, or is on its way from it to the lock */
+	uint32_t waking;           /* the thread that wakes or moves these */
+	uint32_t expecting;        /* the thread that adds them to the count */
+	uint32_t passed_crowd;     /* by so many newcomers */
 	uint32_t is_foreign;  /* the word is still as the parent process left it */
 	uint32_t before[MAX]; /* who was asleep in the back lane when this thread's call began; COHORT: or has come out of it */
 	uint32_t passed[MAX]; /* COHORT: how many of those that came later got the lock since it fell asleep */
@@ -108,7 +125,7 @@ static struct ghost *g;
 #define EVENTS(X) \
 	X(grant) \
 	X(barge) X(front) X(due) X(called) X(missed) X(answered) X(timeout) X(refused) X(entered) X(adopted) X(late) \
-		X(freed) X(near) X(ended)
+		X(freed) X(near) X(ended) X(moved) X(expected) X(joined) X(passed)
 
 enum event {
 #define X(name) E_##name,
@@ -147,10 +164,27 @@ static void check_shape(uint32_t v)
 		X_CHECK("round", !(v & ROUND));
 }
 
+/* A broadcast counts all at the gate at once. */
+static void expects(uint32_t old, uint32_t v)
+{
+	X_CHECK("count", (uint32_t)__builtin_popcount(g->at_gate) == v / ONE - old / ONE && !(g->counted & g->at_gate));
+	X_CHECK("crowd", (old & LOCKED) && (v & CROWD) && ((old ^ v) & (ONE - 1) & ~(uint32_t)CROWD) == 0);
+	g->counted |= g->at_gate;
+	g->inside |= g->at_gate;
+	g->crowded |= g->inside;
+	g->passed_crowd = 0;
+	note(E_expected);
+}
+
 static void count(uint32_t old, uint32_t v, uint32_t me)
 {
 	int32_t d = (int32_t)(v / ONE - old / ONE);
 
+	if (d && g->expecting == me) {
+		expects(old, v);
+		return;
+	}
+	X_CHECK("crowd", !(~old & v & CROWD));
 	X_CHECK("count", d >= -1 && d <= 1);
 	if (d > 0) {
 		X_CHECK("count", !(g->counted & 1u << me));
@@ -205,11 +239,24 @@ static void overtake(void)
 		most_overtaken = g->overtaken;
 }
 
+static void newcomer_passes_crowd(void)
+{
+	g->passed_crowd++;
+	if (is_bound_exact && g->passed_crowd > limit)
+		x_fail("crowd", "%u newcomers have overtaken it", g->passed_crowd);
+	if (g->passed_crowd == limit)
+		note(E_passed);
+}
+
 static void ownership(uint32_t old, uint32_t v, uint32_t me)
 {
 	if (!(old & LOCKED) && (v & LOCKED)) {
 		X_CHECK("exclusion", !g->owner);
 		g->owner = me;
+		if ((old & CROWD) && (old & HEAD) == NONE && old / ONE == v / ONE)
+			newcomer_passes_crowd();
+		if (g->head == me)
+			g->passed_crowd = 0;
 		if (nodes)
 			passes_others((int)me);
 		if ((v & HEAD) != NONE)
@@ -230,6 +277,7 @@ static void ownership(uint32_t old, uint32_t v, uint32_t me)
 			x_fail("order", "T%u is granted the lock before those of mask %#x, who slept when it came", me,
 			       g->before[me]);
 		g->owner = me;
+		g->passed_crowd = 0;
 		if (nodes)
 			passes_others((int)me);
 		let_pass((int)me);
@@ -271,6 +319,7 @@ static void headship(uint32_t old, uint32_t v, uint32_t me, uint32_t owner)
 		no_head(from, v, me, owner);
 	} else if (to == CALLED) {
 		X_CHECK("head", from == NONE && owner == me);
+		X_CHECK("crowd", !(v & CROWD));
 		g->overtaken = 0;
 		note(E_called);
 	} else if (to == AWAKE && from == FRONT) {
@@ -304,6 +353,10 @@ static void woken(int t)
 {
 	uint32_t others = nodes ? x_asleep(NL_LANE_BACK | NL_LANE_ODD) : 0;
 
+	if (g->waking == (uint32_t)x_self()) {
+		let_pass(t);
+		return;
+	}
 	for (int i = 1; others && i < MAX; i++) {
 		if ((others & 1u << i) && (g->before[t] & 1u << i))
 			note(E_near);
@@ -318,6 +371,10 @@ static void wrote(const void *p, struct x_pair old, struct x_pair v)
 {
 	uint32_t me = (uint32_t)x_self(), owner = g->owner;
 
+	if (p == &g->comers && !((old.value | v.value) & HAS_MOVED)) {
+		g->at_gate |= 1u << me;
+		g->crowded |= 1u << me;
+	}
 	if (p != &g->m.word)
 		return;
 	check_shape(v.value);
@@ -367,7 +424,7 @@ static void arrives(int t)
 	g->crowded &= ~me;
 	if (others)
 		g->crowded |= others | me;
-	g->before[t] = nodes ? in_place() & ~me : x_asleep(NL_LANE_BACK);
+	g->before[t] = nodes ? in_place() & ~me : x_asleep(NL_LANE_BACK) & x_asleep_on(&g->m.word);
 	g->passed[t] = 0;
 }
 
@@ -414,6 +471,69 @@ static bool locks(char how, int t)
 	}
 	enters_section(t);
 	return true;
+}
+
+/* Who has been moved has its place behind those before it. */
+static void are_moved(uint32_t who)
+{
+	for (int t = 1; t < MAX; t++) {
+		if (!(who & 1u << t))
+			continue;
+		g->before[t] = x_asleep_before(t) & x_asleep(NL_LANE_BACK);
+		if (x_asleep_on(&g->m.word) & ~who)
+			note(E_joined);
+		note(E_moved);
+	}
+}
+
+/* Like cond.c, but that nobody leaves before the broadcast. */
+static void broadcasts(int most)
+{
+	uint32_t self = (uint32_t)x_self(), n = nl_add_rlx(&g->comers, HAS_MOVED);
+	bool is_counted;
+
+	if (n & HAS_MOVED)
+		return;
+	g->crowded |= n ? 1u << self : 0;
+	g->expecting = self;
+	is_counted = n && nl_mutex_expect(&g->m, n);
+	g->expecting = 0;
+	nl_add_rel(&g->gate, is_counted ? COUNTED : RELEASED);
+	if (!n)
+		return;
+	g->waking = self;
+	if (is_counted && nl_move(&g->gate, COUNTED, &g->m.word, most))
+		are_moved(x_asleep_on(&g->m.word) & g->at_gate);
+	else
+		nl_wake(&g->gate, 0, INT_MAX, NL_LANE_BACK);
+	g->waking = 0;
+}
+
+static void comes_by_the_gate(int t, bool is_timed)
+{
+	static const struct nl_deadline then = { CLOCK_MONOTONIC, 1, 0, NULL, NULL };
+	enum nl_outcome why = NL_LOOK;
+	uint32_t state = SHUT, me = 1u << t;
+	bool is_woken = false;
+
+	if (nl_add_rlx(&g->comers, 1) & HAS_MOVED) {
+		locks('l', t);
+		return;
+	}
+	while ((state = nl_load_acq(&g->gate)) == SHUT) {
+		why = nl_wait(&g->gate, 0, SHUT, NL_LANE_BACK, is_timed && why != NL_TIMEDOUT ? &then : NULL);
+		is_woken |= why == NL_WOKEN;
+	}
+	if (state == RELEASED) {
+		g->at_gate &= ~me;
+		locks('l', t);
+		return;
+	}
+	if (!is_woken)
+		g->before[t] = x_asleep(NL_LANE_BACK) & x_asleep_on(&g->m.word);
+	nl_mutex_lock_expected(&g->m, is_woken);
+	g->at_gate &= ~me;
+	enters_section(t);
 }
 
 static void end_of_life(void)
@@ -480,6 +600,10 @@ static const char *call(const char *p, int t)
 	if (strchr("lty", *p)) {
 		if (!locks(*p, t))
 			return p + strcspn(p, "ufbd") + 1;
+	} else if (*p == 'v' || *p == 'V') {
+		comes_by_the_gate(t, *p == 'V');
+	} else if (*p == 'a' || *p == 'A') {
+		broadcasts(*p == 'A' ? 2 : 1);
 	} else if (*p == 'm') {
 		bumps(t);
 	} else if (*p == 's') {
@@ -524,6 +648,8 @@ static void init(void)
 	for (int t = 1; t < MAX; t++)
 		g->refs += program[t] && strchr(program[t], 'd');
 	x_store(&g->said, sizeof(g->said), 0, X_SITE("say", X_RLX));
+	nl_store_rlx(&g->gate, SHUT);
+	nl_store_rlx(&g->comers, 0);
 	if (inherited)
 		inherit();
 }
@@ -595,9 +721,9 @@ static bool makes_sense(const char *p, bool has_lock)
 {
 
 	for (; *p; p++) {
-		bool takes = strchr("lty", *p), releases = strchr("ufbd", *p);
+		bool takes = strchr("ltyvV", *p), releases = strchr("ufbd", *p);
 
-		if (!strchr("ltyufbmdswD", *p) || (takes && has_lock) || ((releases || *p == 'm') && !has_lock))
+		if (!strchr("ltyvVufbmdswDaA", *p) || (takes && has_lock) || ((releases || *p == 'm') && !has_lock))
 			return false;
 		has_lock = (has_lock || takes) && !releases;
 	}

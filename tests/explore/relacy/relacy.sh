@@ -57,7 +57,7 @@ fast unlock without release@/A4 \*\//s/nl_cas_rel/nl_cas_rlx/@DATA RACE@1 2x1 fu
 slow unlock without release@/A5 \*\//s/nl_cas_rel/nl_cas_rlx/@DATA RACE@1 2x1 full 0
 head asleep is not woken@s/nl_wake(&m->word, attr, 1, NL_LANE_FRONT)/(void)attr/@DEADLOCK@1 2x1 full 0
 nobody is woken after a call in vain@s/nl_wake(&m->word, attr, 1, NL_LANE_ALL)/(void)attr/@DEADLOCK@1 3x1 random 100000
-call in vain is not taken back@/^static void call_head/,/^}/s/while (head_of(\*w) == M_HEAD_CALLED)/while (0)/@DEADLOCK@fifo 3x1 random 100000
+call in vain is not taken back@/^static bool call_head/,/^}/s/while (head_of(\*w) == M_HEAD_CALLED)/while (0)/@DEADLOCK@fifo 3x1 random 100000
 head sleeps in the wrong lane@s/sleep_in(m, self, NL_LANE_FRONT)/sleep_in(m, self, NL_LANE_BACK)/@DEADLOCK@1 2x1 full 0
 stale read after a wake@s/nl_fresh_rlx(&m->word)/nl_load_rlx(\&m->word)/@DEADLOCK@fifo 3x1 random 100000
 object read after the release@s/nl_wake(&m->word, attr, 1, NL_LANE_FRONT)/nl_wake(\&m->word, m->attr, 1, NL_LANE_FRONT)/@DATA RACE@1 2x1 full 0 free

@@ -228,10 +228,11 @@ typedef struct nlock_cond {
 	uint32_t gate, node;                         /* private; where waiters sleep */
 	nlock_attr_t attr;                           /* private; constant after init */
 	uint8_t luck, spare[3];                      /* private; luck: a hint */
+	uint32_t gate2, mutex;                       /* private; for a broadcast that moves waiters to their mutex */
 } nlock_cond_t;
 
 /* All bytes zero: nobody waits, default attributes. */
-#define NLOCK_COND_INIT { 0, 0, 0, 0, 0, { 0 } }
+#define NLOCK_COND_INIT { 0, 0, 0, 0, 0, { 0 }, 0, 0 }
 
 /* Makes *c a condition variable for which nobody waits. Reads nothing of what was there before. Nobody may be using *c.
  * attr is a placement and a sharing; NLOCK_PLACE_FIRST here means the node of the thread that makes this call, for good.

@@ -9,8 +9,9 @@
  *   cancellation. Where nobody waits, signal and broadcast are one load.
  *   A wake takes a thread that sleeps at that moment: so who is released is decided by the kernel's queue, and a signal
  *   leaves nothing behind that a later arrival could take.
+ *   A broadcast that finds the mutex locked may move waiters to it instead of waking them: cond_move.c.
  *   Leaving is a waiter's last look at the object, and comes before it locks the mutex again. destroy waits for those
- *   that have been released and have not left, who all run; it never waits for one that is blocked.
+ *   that have been released and have not left, who all run, or are woken by it; it never waits for one that is blocked.
  *
  * Word
  *   state    64 bits, on which nobody sleeps:
@@ -20,17 +21,21 @@
  *                        are enough: Linux has no more threads. Which of the two a thread is counted by is not its own:
  *                        the one count or the other goes down by one when somebody leaves
  *     calling    8 bits  of the callers, those whose wake of one has still to come
- *     moving     8 bits  of all inside, those who release all and whose wake of all has still to come. Once at its maximum
+ *     moving     6 bits  of all inside, those who release all and whose wake of all has still to come. Once at its maximum
  *                        it stays there until nobody is counted
+ *     EPOCH              changes as all who wait are sent away; else constant
+ *     SENT               some have been sent away, and somebody is inside. Set only by T13, if nobody is inside; cleared
+ *                        as nobody is
  *     WATCHED            the only thread that is counted watches the gate and cannot sleep before this is clear. Set only by
  *                        that thread, as it registers
  *     TOLD               the watcher has been released, and nobody will wake it. Set only on WATCHED, which goes; cleared
  *                        by the watcher alone, as it leaves, and there is no other watcher before that
  *     LEAVING            destroy waits for the last one inside
  *     TURN               changes when a forked child forgets the threads of its parent; else constant
- *     At rest: nothing but TURN.
- *   gate     32 bits, on which waiters sleep, in the back lane, and destroy, in the front lane
+ *     At rest: nothing but TURN and EPOCH.
+ *   gate     32 bits, on which waiters sleep, in the back lane, and destroy, in the front lane. While EPOCH is set it is gate2
  *     G_OUT              the last one inside has left, and destroy may return
+ *     COUNTED            the mutex counts those whom T14 has released
  *     the rest           goes up by one when all who are registered are released
  *
  * Transitions
@@ -44,18 +49,22 @@
  *   T4   waiting=0 inside+=all   release_rest  signal, whose wake found nobody, so that all are on their way to sleep;
  *        moving+1                            then as T3. Not if nobody but the caller is inside
  *   T5   inside-1                leave       whoever was released, or woken by mistake. waiting-1, if nobody is counted
- *                                            as inside, which takes a mistake
+ *                                            as inside, which takes a mistake. Who was sent away: after T14
  *   T6   T5 with calling-1,      leave       signal; whoever moved the gate
  *        moving-1
- *   T7   waiting-1 inside+1      expire      deadline passed: it releases itself; then T5. If it finds that the gate has
- *                                            moved on, it was released before, and the place that it has taken was that of
- *                                            a later arrival: T4, as for a signal
+ *   T7   waiting-1 inside+1      count_out   deadline passed, or woken while SENT is set and the gate has not moved: it
+ *                                            releases itself; then T5. If it finds that the gate has moved on, it was
+ *                                            released before, and the place that it has taken was that of a later
+ *                                            arrival: T4, as for a signal
  *   T8   WATCHED cleared         watch       the watcher, before it sleeps. If it is TOLD it does not
  *   T9   LEAVING set             destroy     nobody waits, somebody is inside
  *   T10  gate+OUT                leave       whoever left last, if LEAVING; then wakes the front lane
  *   T11  all counts = 0          adopt       a forked child: TURN changes, then the gate's mark
  *   T12  T2 or T3, then T6;      abandon     cancelled while it slept, was about to or had been woken; or its lock could not be
  *        then T5                             given up. It is still counted when it signals
+ *   T13  waiting=0 inside+=all   send        broadcast, if there is nothing but waiting: as T3, and EPOCH changes, SENT is set
+ *        moving+1                            and the gate is the old one. Then their mutex counts them, if it is locked,
+ *   T14  old gate +1 (COUNTED)   send        and they are woken, or some of them, and the rest moved: cond_move.c
  *
  * Who is released
  *   A waiter is out of it when a wake has taken it out of the queue or the gate has moved on from what it read; until then
@@ -85,14 +94,14 @@
  *   A stray wake makes a waiter leave: a wake-up for nothing. T5 keeps the sum right.
  *
  * Limits
- *   gate: 31 bits. A waiter that is kept from running between reading the gate and sleeping, while all are released
- *   exactly 2^31 times or a multiple, each time with somebody waiting, is not released by the last of these.
- *   calling: at 255 a signal releases all. moving: at 255 every signal does, until nobody is inside.
+ *   gate: 30 bits. A waiter that is kept from running between reading the gate and sleeping, while all are released
+ *   exactly 2^30 times or a multiple, each time with somebody waiting, is not released by the last of these.
+ *   calling: at 255 a signal releases all. moving: at 63 every signal does, until nobody is inside.
  *
  * Orders
  *   A1  enter: load acquire      pairs with A4: who reads the gate after T3 registers after T3, and is not counted by it
  *   A2  enter: CAS release       pairs with A3: who sees a registration sees the gate that its thread had read
- *   A3  expire: CAS acquire      see A2: if it counts itself out for a later arrival, it sees that the gate has moved on
+ *   A3  count_out: CAS acquire  see A2: if it counts itself out for a later arrival, it sees that the gate has moved on
  *   A4  release: add release     pairs with A1
  *   A5  leave: CAS release       pairs with A6, A7: what was done to the object comes before its end
  *   A6  adopt: load acquire      for destroy, see A5: the chain of read-modify-writes reaches it from all who have left.
@@ -121,24 +130,8 @@
 #include <limits.h>
 #include <nlock.h>
 
-_Static_assert(sizeof(nlock_cond_t) == 24 && _Alignof(nlock_cond_t) == 8, "the size is ABI");
+_Static_assert(sizeof(nlock_cond_t) == 32 && _Alignof(nlock_cond_t) == 8, "the size is ABI");
 _Static_assert(offsetof(nlock_cond_t, node) == 12, "the kernel reads the node right after the gate");
-
-#define C_WAITER  ((uint64_t)1)       /* one waiting */
-#define C_INSIDE  ((uint64_t)1 << 22) /* one inside */
-#define C_CALL    ((uint64_t)1 << 44) /* one calling */
-#define C_MOVE    ((uint64_t)1 << 52) /* one moving */
-#define C_WATCHED ((uint64_t)1 << 60)
-#define C_TOLD    ((uint64_t)1 << 61)
-#define C_LEAVING ((uint64_t)1 << 62)
-#define C_TURN    ((uint64_t)1 << 63)
-#define C_WAITING (C_INSIDE - C_WAITER)
-#define C_COUNTS  (C_CALL - C_WAITER)
-#define C_CALLING (C_MOVE - C_CALL)
-#define C_MOVING  (C_WATCHED - C_MOVE)
-
-#define G_OUT 1u
-#define G_ONE 2u
 
 static uint64_t waiting(uint64_t s)
 {
@@ -176,6 +169,8 @@ static uint64_t without(uint64_t s, uint64_t mine)
 	s -= mine & (C_CALLING | C_MOVING);
 	s &= ~(mine & (C_WATCHED | C_TOLD));
 	s -= s & (C_COUNTS - C_WAITING) ? C_INSIDE : C_WAITER;
+	if (!(s & (C_COUNTS - C_WAITING)))
+		s &= ~C_SENT;
 	return s & C_COUNTS ? s : s & ~C_MOVING;
 }
 
@@ -186,40 +181,47 @@ static uint64_t adopt(nlock_cond_t *c)
 {
 	for (;;) {
 		uint64_t s = nl_load64_acq(&c->state); /* A6 */
-		uint32_t g = nl_load_rlx(&c->gate);
+		uint32_t g = nl_load_rlx(&c->gate), g2 = nl_load_rlx(&c->gate2);
 
 		if (!nl_wait_is_foreign(&c->gate, c->attr))
 			return s;
 		if (s & ~C_TURN)
 			nl_cas64_rlx(&c->state, &s, (s & C_TURN) ^ C_TURN);
+		else if (g2 & G_OUT)
+			nl_cas_rlx(&c->gate2, &g2, g2 & ~G_OUT);
 		else
 			nl_wait_adopt(&c->gate, &g, g & ~G_OUT);
 	}
 }
 
 /* T5, T6, T10: the last look at the object, unless destroy waits for it. */
-static void leave(nlock_cond_t *c, uint64_t mine)
+uint64_t nl_cond_leave(nlock_cond_t *c, struct nl_cond_waiter *self, uint64_t mine)
 {
 	const nlock_attr_t attr = c->attr;
 	uint64_t s = nl_load64_rlx(&c->state), v;
 
 	do {
+		if (self && nl_cond_is_sent(s, self))
+			nl_cond_await(c, self);
 		v = without(s, mine);
 	} while (!nl_cas64_acqrel(&c->state, &s, v)); /* A5, A7 */
-	if (!(v & C_LEAVING) || (v & C_COUNTS))
-		return;
-	nl_add_rel(&c->gate, G_OUT); /* A8 */
-	nl_wake(&c->gate, attr, 1, NL_LANE_FRONT);
+	if ((v & C_LEAVING) && !(v & C_COUNTS)) {
+		nl_add_rel(nl_cond_gate(c, v), G_OUT); /* A8 */
+		nl_wake(nl_cond_gate(c, v), attr, 1, NL_LANE_FRONT);
+	}
+	return v;
 }
 
 /* ---------------------------------------------------------------- releasing */
 
 /* The second half of T3 and T4. */
-static void move_gate(nlock_cond_t *c, bool may_sleep)
+static void move_gate(nlock_cond_t *c, uint64_t s, bool may_sleep)
 {
-	nl_add_rel(&c->gate, G_ONE); /* A4 */
+	uint32_t *gate = nl_cond_gate(c, s);
+
+	nl_add_rel(gate, G_ONE); /* A4 */
 	if (may_sleep)
-		nl_wake(&c->gate, c->attr, INT_MAX, NL_LANE_BACK);
+		nl_wake(gate, c->attr, INT_MAX, NL_LANE_BACK);
 }
 
 /* T4. The caller is inside. Returns what it must leave with, besides. */
@@ -231,7 +233,7 @@ static uint64_t release_rest(nlock_cond_t *c)
 		if (is_alone(s))
 			return 0;
 	} while (!nl_cas64_rlx(&c->state, &s, all_released(s)));
-	move_gate(c, true);
+	move_gate(c, s, true);
 	return C_MOVE;
 }
 
@@ -247,8 +249,8 @@ static int release(nlock_cond_t *c, uint64_t s)
 		if (s & C_WATCHED)
 			v ^= C_WATCHED | C_TOLD;
 	} while (!nl_cas64_rlx(&c->state, &s, v));
-	move_gate(c, !(s & C_WATCHED));
-	leave(c, C_MOVE);
+	move_gate(c, s, !(s & C_WATCHED));
+	nl_cond_leave(c, NULL, C_MOVE);
 	return 0;
 }
 
@@ -260,15 +262,15 @@ static __attribute__((noinline, cold)) int signal_slow(nlock_cond_t *c)
 	do {
 		if (has_nobody(s))
 			return 0;
-		if ((s & (C_WATCHED | C_MOVING)) || is_full(s, C_CALLING))
+		if ((s & (C_WATCHED | C_MOVING | C_SENT)) || is_full(s, C_CALLING))
 			return release(c, s);
 		v = s + C_CALL + C_INSIDE;
 		if (waiting(s))
 			v += C_INSIDE - C_WAITER;
 	} while (!nl_cas64_rlx(&c->state, &s, v));
-	if (!nl_wake(&c->gate, c->attr, 1, NL_LANE_BACK))
+	if (!nl_wake(nl_cond_gate(c, s), c->attr, 1, NL_LANE_BACK))
 		mine |= release_rest(c);
-	leave(c, mine);
+	nl_cond_leave(c, NULL, mine);
 	return 0;
 }
 
@@ -279,19 +281,21 @@ void nl_cond_enter(nlock_cond_t *c, struct nl_cond_waiter *self)
 {
 	uint64_t s = adopt(c), v;
 
-	self->gate = nl_load_acq(&c->gate); /* A1 */
+	nl_cond_name(c, self->m);
 	do {
+		self->gate = nl_load_acq(nl_cond_gate(c, s)); /* A1 */
 		self->watches = !(s & C_COUNTS) && !self->is_late && nl_watch_try(&c->luck);
 		v = (s & ~C_WATCHED) + C_WAITER;
 		if (self->watches)
 			v |= C_WATCHED;
 	} while (!nl_cas64_rel(&c->state, &s, v)); /* A2 */
+	self->epoch = v & C_EPOCH;
 	self->mine = v & C_WATCHED ? C_WATCHED | C_TOLD : 0;
 }
 
-static bool is_released(const nlock_cond_t *c, const struct nl_cond_waiter *self)
+static bool is_released(nlock_cond_t *c, const struct nl_cond_waiter *self)
 {
-	return nl_load_rlx(&c->gate) != self->gate;
+	return nl_load_rlx(nl_cond_gate(c, self->epoch)) != self->gate;
 }
 
 /* T8. True: it has been released. */
@@ -311,31 +315,38 @@ static bool watch(nlock_cond_t *c, const struct nl_cond_waiter *self)
 	return s & C_TOLD;
 }
 
-/* T7. With nobody waiting all have been released, also this one. Returns what the wait returns. */
-static int expire(nlock_cond_t *c, struct nl_cond_waiter *self)
+/* T7, if `when` is in the state or zero. With nobody waiting all have been released, also this one; and so has one that was sent away.
+ * False: it has been released. */
+static bool count_out(nlock_cond_t *c, struct nl_cond_waiter *self, uint64_t when)
 {
 	uint64_t s = nl_load64_rlx(&c->state);
 
 	do {
-		if (!waiting(s) || is_released(c, self))
-			return 0;
+		if ((s & when) != when || !waiting(s) || nl_cond_is_sent(s, self) || is_released(c, self))
+			return false;
 	} while (!nl_cas64_acq(&c->state, &s, s - C_WAITER + C_INSIDE)); /* A3 */
-	if (is_released(c, self)) {
-		self->mine |= release_rest(c);
-		return 0;
-	}
-	NL_COUNT(timeouts, 1);
-	return ETIMEDOUT;
+	if (!is_released(c, self))
+		return true;
+	self->mine |= release_rest(c);
+	return false;
 }
 
+/* Returns what the wait returns. */
 static int sleep_until_released(nlock_cond_t *c, struct nl_cond_waiter *self)
 {
+	uint32_t *gate = nl_cond_gate(c, self->epoch);
+
 	while (!is_released(c, self)) {
-		switch (nl_wait(&c->gate, c->attr, self->gate, NL_LANE_BACK, self->d)) {
+		switch (nl_wait(gate, c->attr, self->gate, NL_LANE_BACK, self->d)) {
 		case NL_WOKEN:
+			self->is_woken = true;
+			count_out(c, self, C_SENT);
 			return 0;
 		case NL_TIMEDOUT:
-			return expire(c, self);
+			if (!count_out(c, self, 0))
+				return 0;
+			NL_COUNT(timeouts, 1);
+			return ETIMEDOUT;
 		default:
 			break;
 		}
@@ -354,7 +365,7 @@ int nl_cond_block(nlock_cond_t *c, struct nl_cond_waiter *self)
 	}
 	if (!is_over)
 		rc = sleep_until_released(c, self);
-	leave(c, self->mine);
+	nl_cond_leave(c, self, self->mine);
 	return rc;
 }
 
@@ -362,11 +373,12 @@ int nl_cond_block(nlock_cond_t *c, struct nl_cond_waiter *self)
 void nl_cond_abandon(nlock_cond_t *c, struct nl_cond_waiter *self)
 {
 	nlock_cond_signal(c);
-	leave(c, self->mine);
+	nl_cond_leave(c, self, self->mine);
 }
 
-static int wait_with(nlock_cond_t *c, nlock_mutex_t *m, struct nl_cond_waiter *self)
+static int wait_with(nlock_cond_t *c, struct nl_cond_waiter *self)
 {
+	nlock_mutex_t *m = self->m;
 	int rc;
 
 	if (!is_owned(nl_load_rlx(&m->word)))
@@ -374,7 +386,10 @@ static int wait_with(nlock_cond_t *c, nlock_mutex_t *m, struct nl_cond_waiter *s
 	nl_cond_enter(c, self);
 	nlock_mutex_unlock(m);
 	rc = nl_cond_block(c, self);
-	nlock_mutex_lock(m);
+	if (self->is_counted)
+		nl_mutex_lock_expected(m, self->is_woken);
+	else
+		nlock_mutex_lock(m);
 	return rc;
 }
 
@@ -393,13 +408,15 @@ int nlock_cond_init(nlock_cond_t *c, nlock_attr_t attr)
 	c->luck = 0;
 	nl_store64_rlx(&c->state, 0);
 	nl_store_rlx(&c->gate, 0);
+	nl_store_rlx(&c->gate2, 0);
+	nl_store_rlx(&c->mutex, 0);
 	return 0;
 }
 
 int nlock_cond_destroy(nlock_cond_t *c)
 {
 	uint64_t s;
-	uint32_t g;
+	uint32_t *gate, g;
 
 	do {
 		s = adopt(c);
@@ -408,30 +425,33 @@ int nlock_cond_destroy(nlock_cond_t *c)
 		if (!(s & C_COUNTS))
 			return 0;
 	} while (!nl_cas64_rlx(&c->state, &s, s | C_LEAVING));
-	while (!((g = nl_load_acq(&c->gate)) & G_OUT)) /* A9 */
-		nl_wait(&c->gate, c->attr, g, NL_LANE_FRONT, NULL);
-	nl_store_rlx(&c->gate, g & ~G_OUT);
-	nl_store64_rlx(&c->state, s & C_TURN);
+	if (s & C_SENT)
+		nl_cond_rouse(c);
+	gate = nl_cond_gate(c, s);
+	while (!((g = nl_load_acq(gate)) & G_OUT)) /* A9 */
+		nl_wait(gate, c->attr, g, NL_LANE_FRONT, NULL);
+	nl_store_rlx(gate, g & ~G_OUT);
+	nl_store64_rlx(&c->state, s & (C_EPOCH | C_TURN));
 	return 0;
 }
 
 int nlock_cond_wait(nlock_cond_t *c, nlock_mutex_t *m)
 {
-	struct nl_cond_waiter self = { 0 };
+	struct nl_cond_waiter self = { .m = m };
 
-	return wait_with(c, m, &self);
+	return wait_with(c, &self);
 }
 
 int nlock_cond_wait_until(nlock_cond_t *c, nlock_mutex_t *m, int clock, const struct timespec *abs)
 {
 	struct nl_deadline d;
-	struct nl_cond_waiter self = { .d = &d };
+	struct nl_cond_waiter self = { .m = m, .d = &d };
 	int rc = nl_deadline_set(&d, clock, abs);
 
 	if (rc == -EINVAL)
 		return EINVAL;
 	self.is_late = rc;
-	return wait_with(c, m, &self);
+	return wait_with(c, &self);
 }
 
 int nlock_cond_signal(nlock_cond_t *c)
@@ -445,5 +465,8 @@ int nlock_cond_broadcast(nlock_cond_t *c)
 {
 	uint64_t s = nl_load64_rlx(&c->state);
 
-	return has_nobody(s) ? 0 : release(c, adopt(c));
+	if (has_nobody(s))
+		return 0;
+	s = adopt(c);
+	return nl_cond_send(c, s) ? 0 : release(c, s);
 }

@@ -83,7 +83,7 @@ static inline void np_mutex_own(struct np_mutex *o, uint32_t owner, uint32_t dep
 
 struct np_cond {
 	nlock_cond_t cond;
-	uint32_t pad[3];
+	uint32_t pad;
 	uint32_t flags;
 };
 

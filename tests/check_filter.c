@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -278,6 +280,84 @@ ROW_TEST(filter_that_comes_after_the_first_use_is_survived)
 	}
 }
 
+/* ---------------------------------------------------------------- a broadcast that cannot move its waiters any more */
+
+enum { CROWD = 6 };
+
+struct crowd {
+	nlock_cond_t c;
+	nlock_mutex_t m;
+	bool is_released; /* guarded by m, as is what follows */
+	int through;
+	pid_t tid[CROWD];
+};
+
+struct member {
+	struct crowd *crowd;
+	pid_t *tid;
+};
+
+static void *waits_in_crowd(void *arg)
+{
+	const struct member *self = arg;
+	struct crowd *k = self->crowd;
+
+	nlock_mutex_lock(&k->m);
+	__atomic_store_n(self->tid, harness_tid(), __ATOMIC_RELEASE);
+	while (!k->is_released)
+		nlock_cond_wait(&k->c, &k->m);
+	k->through++;
+	nlock_mutex_unlock(&k->m);
+	return NULL;
+}
+
+/* They fall asleep before the filter comes, and the mutex is held. */
+static int broadcasts_under_late_filter(void *arg)
+{
+	const struct late *l = arg;
+	const struct filter f = { .answer = ANSWER_ERRNO,
+				  .error = l->error,
+				  .calls = l->set->calls,
+				  .n_calls = l->set->n,
+				  .is_for_all_threads = true };
+	struct crowd k = { .c = NLOCK_COND_INIT };
+	struct member member[CROWD];
+	pthread_t thread[CROWD];
+
+	for (int i = 0; i < CROWD; i++) {
+		member[i] = (struct member){ &k, &k.tid[i] };
+		if (pthread_create(&thread[i], NULL, waits_in_crowd, &member[i]))
+			return 1;
+		while (!__atomic_load_n(&k.tid[i], __ATOMIC_ACQUIRE))
+			sched_yield();
+		if (!harness_sees_asleep(getpid(), k.tid[i], &k.c.gate))
+			return 2;
+	}
+	nlock_mutex_lock(&k.m);
+	if (harness_filter(&f))
+		return EXIT_CANNOT;
+	k.is_released = true;
+	if (nlock_cond_broadcast(&k.c) || nlock_mutex_unlock(&k.m))
+		return 3;
+	for (int i = 0; i < CROWD; i++)
+		pthread_join(thread[i], NULL);
+	return k.through != CROWD || nlock_cond_destroy(&k.c) || nlock_mutex_destroy(&k.m) ? 4 : 0;
+}
+
+TEST(broadcast_whose_move_is_refused_wakes_all)
+{
+	static const int errors[] = { ENOSYS, EPERM, EACCES, EINVAL };
+
+	for (int i = 0; i < COUNT(sets) * COUNT(errors); i++) {
+		struct late l = { NULL, &sets[i / COUNT(errors)], errors[i % COUNT(errors)] };
+		int status = harness_child(broadcasts_under_late_filter, &l);
+
+		if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_CANNOT)
+			cannot("no system-call filters");
+		must(!status, "filter for %s, wait status 0x%x", l.set->name, status);
+	}
+}
+
 static const struct test tests[] = {
 	ONCE(calls_that_do_not_exist_are_done_without),
 	ONCE(calls_that_are_not_permitted_are_done_without),
@@ -291,6 +371,7 @@ static const struct test tests[] = {
 	ONCE(once_passes_on_futex1),
 	ONCE(legacy_mode_makes_no_futex2_call),
 	EACH_HASH(filter_that_comes_after_the_first_use_is_survived),
+	ONCE(broadcast_whose_move_is_refused_wakes_all),
 };
 
 int main(int argc, char **argv)

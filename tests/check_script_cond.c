@@ -28,10 +28,12 @@ enum { A, B, C, D, E };
 #define LEAVING ((uint64_t)1 << 62)
 #define TURN    ((uint64_t)1 << 63)
 #define OUT     1u
-#define STEP    2u
+#define STEP    4u
+#define EPOCH   ((uint64_t)1 << 58)
+#define SENT    ((uint64_t)1 << 59)
 
-static nlock_cond_t *c; /* alone in its page */
-static nlock_mutex_t m, m2;
+static nlock_cond_t *c;            /* alone in its page */
+static nlock_mutex_t m, m2, *near; /* near: in the same page */
 static nlock_rwlock_t rw;
 static struct timespec until;
 static int until_clock;
@@ -160,7 +162,9 @@ static const char *rule(const struct fk_record *r)
 	if (r->word == &m.word || r->word == &m2.word || r->word == &rw.rgate || r->word == &rw.wgate ||
 	    r->word == &rw.seat.word)
 		return NULL;
-	if (r->word != &c->gate)
+	if (r->word == &near->word)
+		return NULL;
+	if (r->word != &c->gate && r->word != &c->gate2)
 		return "a word that is nobody's";
 	if (r->kind < FK_PLACE && r->attr != attr_of_c)
 		return "attributes that are not the object's";
@@ -182,6 +186,8 @@ static void begin_with(nlock_attr_t attr)
 	must_be(nlock_cond_init(c, attr), 0);
 	must_be(nlock_mutex_init(&m, 0), 0);
 	must_be(nlock_mutex_init(&m2, 0), 0);
+	near = (nlock_mutex_t *)(void *)(c + 1);
+	must_be(nlock_mutex_init(near, 0), 0);
 	must_be(nlock_rwlock_init(&rw, NLOCK_RW_PHASE_FAIR, 0), 0);
 	attr_of_c = attr;
 	fk.rule = rule;
@@ -208,8 +214,9 @@ static void rest(void)
 	for (int i = 0; i < FK_PLAYERS; i++)
 		must(fk_state(i) == FK_READY, "player %c is not done", 'A' + i);
 	no_complaint();
-	must_be(c->state & ~TURN, 0);
-	must_be(c->gate & OUT, 0);
+	must_be(c->state & ~(TURN | EPOCH), 0);
+	must_be((c->gate | c->gate2) & OUT, 0);
+	must_be(near->word, 0);
 	must_be(m.word, 0);
 	must_be(m2.word, 0);
 	must_be(nlock_cond_destroy(c), 0);
@@ -887,7 +894,7 @@ TEST(b85_gate_that_wraps_releases_as_any_other)
 {
 	for (int how = 0; how < 2; how++) {
 		begin();
-		c->gate = UINT32_MAX - 1;
+		c->gate = (uint32_t)-STEP;
 		parks(A, do_wait);
 		stops(B, do_wait, FK_BEFORE_WAIT);
 		must_be(how ? nlock_cond_broadcast(c) : nlock_cond_signal(c), 0);
@@ -934,15 +941,15 @@ TEST(movers_at_their_maximum_stay_there_until_nobody_is_inside)
 {
 	begin();
 	parks(A, do_wait);
-	c->state += 254 * (MOVE + INSIDE);
+	c->state += 62 * (MOVE + INSIDE);
 	must_be(nlock_cond_broadcast(c), 0);
-	state_is(255 * MOVE + 255 * INSIDE);
-	c->state -= 254 * INSIDE;
+	state_is(63 * MOVE + 63 * INSIDE);
+	c->state -= 62 * INSIDE;
 	parks(B, do_wait);
 	goes_and_ends(A, 0);
 	must_be(nlock_cond_signal(c), 0);
 	is(B, FK_WOKEN);
-	state_is(255 * MOVE + INSIDE);
+	state_is(63 * MOVE + INSIDE);
 	goes_and_ends(B, 0);
 	rest();
 }
@@ -959,6 +966,222 @@ TEST(waiters_at_their_maximum_carry_into_nothing)
 	must_be(nlock_cond_broadcast(c), 0);
 	state_is(INSIDE);
 	goes_and_ends(A, 0);
+	rest();
+}
+
+/* ---------------------------------------------------------------- T13, T14: moved to the mutex */
+
+enum { MUTEX_LOCKED = 1, MUTEX_CROWD = 0x40, MUTEX_ONE = 0x80 };
+
+#define waits_near(who, call) must_be(fk_call(who, call, near), FK_ASLEEP)
+
+static void begin_near(void)
+{
+	begin();
+	fk.features = NLOCK_HAS_REQUEUE;
+}
+
+/* A, B and C sleep, and a broadcast is made with the mutex held. */
+static void moves_three(void)
+{
+	fk.may_drop = true; /* B's deadline, by the wait for the mutex */
+	waits_near(A, do_wait);
+	waits_near(B, do_wait_until);
+	waits_near(C, do_wait);
+	must_be(nlock_mutex_lock(near), 0);
+	must_be(nlock_cond_broadcast(c), 0);
+	state_is(EPOCH + SENT + 3 * INSIDE);
+	must_be(near->word, MUTEX_LOCKED + MUTEX_CROWD + 3 * MUTEX_ONE);
+	is(A, FK_WOKEN);
+	is(B, FK_ASLEEP);
+	is(C, FK_ASLEEP);
+}
+
+/* One after the other. */
+static void all_come_by(int first, int second, int third)
+{
+	const int order[] = { first, second, third };
+
+	must_be(nlock_mutex_unlock(near), 0);
+	for (int i = 0; i < COUNT(order); i++) {
+		is(order[i], FK_WOKEN);
+		goes_and_ends(order[i], 0);
+	}
+}
+
+TEST(b40_broadcast_with_the_mutex_held_wakes_one_and_moves_the_rest)
+{
+	begin_near();
+	moves_three();
+	must_be(fk.n_wakes, 0);
+	must_be(fk_go(A), FK_ASLEEP);
+	state_is(EPOCH + SENT + 2 * INSIDE);
+	all_come_by(A, B, C);
+	state_is(EPOCH);
+	rest();
+}
+
+/* And who waits after that sleeps at the other gate, and comes back to the first. */
+TEST(epochs_take_turns)
+{
+	begin_near();
+	for (int i = 0; i < 3; i++) {
+		waits_near(A, do_wait);
+		waits_near(B, do_wait);
+		must_be(nlock_mutex_lock(near), 0);
+		must_be(nlock_cond_broadcast(c), 0);
+		state_is((i % 2 ? 0 : EPOCH) + SENT + 2 * INSIDE);
+		must_be(fk_last(FK_MOVE)->word == (i % 2 ? &c->gate2 : &c->gate), 1);
+		must_be(fk_go(A), FK_ASLEEP);
+		must_be(nlock_mutex_unlock(near), 0);
+		goes_and_ends(A, 0);
+		goes_and_ends(B, 0);
+	}
+	rest();
+}
+
+TEST(open_mutex_counts_nobody_and_all_are_woken)
+{
+	begin_near();
+	waits_near(A, do_wait);
+	waits_near(B, do_wait);
+	must_be(nlock_cond_broadcast(c), 0);
+	must(!fk_last(FK_MOVE), "moved to an open mutex");
+	must_be(near->word, 0);
+	is(B, FK_WOKEN);
+	goes_and_ends(A, 0);
+	goes_and_ends(B, 0);
+	rest();
+}
+
+TEST(move_that_is_refused_wakes_all_and_they_stay_counted)
+{
+	begin_near();
+	waits_near(A, do_wait);
+	waits_near(B, do_wait);
+	must_be(nlock_mutex_lock(near), 0);
+	fk_stop_at(D, FK_BEFORE_WAKE);
+	must_be(fk_call(D, do_broadcast, NULL), FK_STOPPED);
+	fk.features = 0;
+	goes_and_ends(D, 0);
+	is(B, FK_WOKEN);
+	must_be(near->word, MUTEX_LOCKED + MUTEX_CROWD + 2 * MUTEX_ONE);
+	must_be(fk_go(A), FK_ASLEEP);
+	must_be(fk_go(B), FK_ASLEEP);
+	must_be(nlock_mutex_unlock(near), 0);
+	goes_and_ends(A, 0);
+	goes_and_ends(B, 0);
+	rest();
+}
+
+TEST(one_on_its_way_to_sleep_goes_to_the_mutex_by_itself)
+{
+	begin_near();
+	waits_near(A, do_wait);
+	fk_stop_at(B, FK_BEFORE_WAIT);
+	must_be(fk_call(B, do_wait, near), FK_STOPPED);
+	must_be(nlock_mutex_lock(near), 0);
+	must_be(nlock_cond_broadcast(c), 0);
+	must_be(fk_last(FK_MOVE)->result, 1);
+	must_be(fk_go(B), FK_ASLEEP);
+	must_be(near->word, MUTEX_LOCKED + MUTEX_CROWD + 2 * MUTEX_ONE);
+	must_be(fk_go(A), FK_ASLEEP);
+	must_be(nlock_mutex_unlock(near), 0);
+	goes_and_ends(A, 0);
+	goes_and_ends(B, 0);
+	rest();
+}
+
+TEST(deadline_or_signal_of_one_that_was_moved_leaves_it_counted_and_is_no_timeout)
+{
+	begin_near();
+	moves_three();
+	must_be(fk_rouse(B, NL_TIMEDOUT), FK_ASLEEP);
+	must_be(fk_rouse(C, NL_LOOK), FK_ASLEEP);
+	must_be(near->word, MUTEX_LOCKED + MUTEX_CROWD + 3 * MUTEX_ONE);
+	must_be(fk_go(A), FK_ASLEEP);
+	state_is(EPOCH);
+	all_come_by(A, B, C);
+	rest();
+}
+
+/* The destroyer holds the mutex: none of them could have it before destroy returns. */
+TEST(b24_destroy_lets_those_that_were_moved_go_on_to_wait_for_the_mutex)
+{
+	begin_near();
+	moves_three();
+	must_be(fk_call(D, do_destroy, NULL), FK_ASLEEP);
+	is(B, FK_WOKEN);
+	is(C, FK_WOKEN);
+	must_be(fk_go(A), FK_ASLEEP);
+	must_be(fk_go(B), FK_ASLEEP);
+	is(D, FK_ASLEEP);
+	must_be(fk_go(C), FK_ASLEEP);
+	is(D, FK_WOKEN);
+	goes_and_ends(D, 0);
+	must_be(near->word / MUTEX_ONE, 3);
+	all_come_by(A, B, C);
+	rest();
+}
+
+/* Destroy comes before they have been moved: then who moves them wakes them. */
+TEST(b24_destroy_during_a_move_waits_for_the_end_of_it)
+{
+	begin_near();
+	waits_near(A, do_wait);
+	waits_near(B, do_wait);
+	must_be(nlock_mutex_lock(near), 0);
+	fk_stop_at(E, FK_BEFORE_WAKE);
+	must_be(fk_call(E, do_broadcast, NULL), FK_STOPPED);
+	must_be(fk_call(D, do_destroy, NULL), FK_ASLEEP);
+	goes_and_ends(E, 0);
+	is(B, FK_WOKEN);
+	must_be(fk_go(A), FK_ASLEEP);
+	must_be(fk_go(B), FK_ASLEEP);
+	goes_and_ends(D, 0);
+	must_be(nlock_mutex_unlock(near), 0);
+	goes_and_ends(A, 0);
+	goes_and_ends(B, 0);
+	rest();
+}
+
+/* It would be a waiter of the wrong mutex, or of none. */
+static void is_not_moved(int (*call)(void *), void *with)
+{
+	begin_near();
+	waits_near(A, do_wait);
+	must_be(fk_call(B, call, with), FK_ASLEEP);
+	must_be(nlock_mutex_lock(near), 0);
+	must_be(nlock_cond_broadcast(c), 0);
+	must(!fk_last(FK_MOVE), "moved");
+	must_be(near->word, MUTEX_LOCKED);
+	must_be(nlock_mutex_unlock(near), 0);
+	goes_and_ends(A, 0);
+	goes_and_ends(B, 0);
+	rest();
+}
+
+TEST(b42_waiters_with_different_locks_are_not_moved)
+{
+	is_not_moved(do_wait, &m2);
+	is_not_moved(do_wait_any, near);
+	is_not_moved(do_read_and_wait, NULL);
+}
+
+TEST(signal_while_some_are_away_releases_all_who_came_later)
+{
+	begin_near();
+	moves_three();
+	must_be(nlock_mutex_unlock(near), 0);
+	goes_and_ends(A, 0);
+	goes_and_ends(B, 0);
+	is(C, FK_WOKEN);
+	waits_near(D, do_wait);
+	state_is(EPOCH + SENT + INSIDE + WAITER);
+	must_be(nlock_cond_signal(c), 0);
+	state_is(EPOCH + SENT + 2 * INSIDE);
+	goes_and_ends(D, 0);
+	goes_and_ends(C, 0);
 	rest();
 }
 
@@ -1239,6 +1462,16 @@ static const struct test tests[] = {
 	ONCE(signal_at_the_maximum_of_calls_releases_all),
 	ONCE(movers_at_their_maximum_stay_there_until_nobody_is_inside),
 	ONCE(waiters_at_their_maximum_carry_into_nothing),
+	ONCE(b40_broadcast_with_the_mutex_held_wakes_one_and_moves_the_rest),
+	ONCE(epochs_take_turns),
+	ONCE(open_mutex_counts_nobody_and_all_are_woken),
+	ONCE(move_that_is_refused_wakes_all_and_they_stay_counted),
+	ONCE(one_on_its_way_to_sleep_goes_to_the_mutex_by_itself),
+	ONCE(deadline_or_signal_of_one_that_was_moved_leaves_it_counted_and_is_no_timeout),
+	ONCE(b24_destroy_lets_those_that_were_moved_go_on_to_wait_for_the_mutex),
+	ONCE(b24_destroy_during_a_move_waits_for_the_end_of_it),
+	ONCE(b42_waiters_with_different_locks_are_not_moved),
+	ONCE(signal_while_some_are_away_releases_all_who_came_later),
 	ONCE(child_of_a_fork_counts_nobody_of_its_parents),
 	ONCE(shared_object_counts_those_of_all_processes),
 	ONCE(any_lock_is_given_up_and_had_again),

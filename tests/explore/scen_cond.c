@@ -37,6 +37,7 @@
  *	broadcast         none of those that its caller knew to be blocked is so still
  *	timeout           ETIMEDOUT only after the deadline, and not if a wake has taken the thread
  *	call              signal and broadcast make no system call where nobody waits or leaves
+ *	moved             who goes to the mutex as one that it counts has been counted
  *	rest              in the end the state is as new
  *	adopt             a child of a fork counts nobody of its parent's, and forgets nobody of its own
  *	life              no access after the end; destroy succeeds right after a broadcast
@@ -61,6 +62,7 @@ enum { THREADS = 7, MAX = THREADS + 1 };
 #define CALLING(s) ((uint32_t)((s) >> 44 & 0xff))
 #define WATCHED    ((uint64_t)1 << 60)
 #define TOLD       ((uint64_t)1 << 61)
+#define EPOCH      ((uint64_t)1 << 58)
 #define LEAVING    ((uint64_t)1 << 62)
 #define TURN       ((uint64_t)1 << 63)
 #define OUT        1u
@@ -86,6 +88,7 @@ struct ghost {
 	uint32_t blocked;   /* registered and not released */
 	uint32_t taken;     /* by a wake, in this wait */
 	uint32_t releasing; /* has said that all are released, and not yet moved the gate */
+	uint32_t epochs;    /* a bit for each thread: the epoch in which it registered */
 	uint32_t mending;   /* took a later arrival's place, and has not released it yet */
 	uint32_t mends;     /* how often that has happened */
 	uint32_t cancelling; /* does what a cancelled wait does, which makes it a caller besides */
@@ -103,7 +106,7 @@ static struct ghost *g;
 
 #define EVENTS(X) \
 	X(blocked) \
-	X(sent) X(all) X(rest) X(told) X(watched) X(expired) X(spared) X(mended) X(overtaken) X(helped) X(out) \
+	X(sent) X(all) X(away) X(rest) X(told) X(watched) X(expired) X(spared) X(mended) X(overtaken) X(helped) X(out) \
 		X(adopted) X(freed) X(busy) X(nobody) X(cancelled) X(passed_on)
 
 enum event {
@@ -128,22 +131,26 @@ static void note(enum event e)
 
 /* ---------------------------------------------------------------- a mutex: locked, and how many wait */
 
-enum { LOCKED = 1, ONE = 0x20 };
+enum { LOCKED = 1, ONE = 0x80 };
+
+static void lock_registered(nlock_mutex_t *m, uint32_t w)
+{
+	for (;; w = nl_fresh_rlx(&m->word)) {
+		X_CHECK("moved", w >= ONE);
+		if (w & LOCKED)
+			nl_wait(&m->word, 0, w, NL_LANE_BACK, NULL);
+		else if (nl_cas_acq(&m->word, &w, w - ONE + LOCKED))
+			return;
+	}
+}
 
 int nlock_mutex_lock(nlock_mutex_t *m)
 {
 	uint32_t w = 0;
 
-	if (nl_cas_acq(&m->word, &w, LOCKED))
-		return 0;
-	w = nl_add_rlx(&m->word, ONE) + ONE;
-	for (;;) {
-		if (w & LOCKED)
-			nl_wait(&m->word, 0, w, NL_LANE_BACK, NULL);
-		else if (nl_cas_acq(&m->word, &w, w - ONE + LOCKED))
-			return 0;
-		w = nl_fresh_rlx(&m->word);
-	}
+	if (!nl_cas_acq(&m->word, &w, LOCKED))
+		lock_registered(m, nl_add_rlx(&m->word, ONE) + ONE);
+	return 0;
 }
 
 int nlock_mutex_unlock(nlock_mutex_t *m)
@@ -151,6 +158,23 @@ int nlock_mutex_unlock(nlock_mutex_t *m)
 	if (nl_add_rel(&m->word, (uint32_t)-LOCKED) >= ONE)
 		nl_wake(&m->word, 0, 1, NL_LANE_BACK);
 	return 0;
+}
+
+bool nl_mutex_expect(nlock_mutex_t *m, uint32_t n)
+{
+	uint32_t w = nl_load_rlx(&m->word);
+
+	do {
+		if (!(w & LOCKED))
+			return false;
+	} while (!nl_cas_rlx(&m->word, &w, w + n * ONE));
+	return true;
+}
+
+void nl_mutex_lock_expected(nlock_mutex_t *m, bool is_woken)
+{
+	(void)is_woken;
+	lock_registered(m, nl_fresh_rlx(&m->word));
 }
 
 /* cond_locks.c knows of rwlocks. No scenario has one. */
@@ -189,8 +213,9 @@ static void release_thread(uint32_t t, uint32_t by)
 	g->released[by]++;
 }
 
-static void registers(uint32_t me)
+static void registers(uint64_t v, uint32_t me)
 {
+	g->epochs = (g->epochs & ~(1u << me)) | (v & EPOCH ? 1u << me : 0);
 	X_CHECK("count", !(g->inside & 1u << me));
 	g->inside |= 1u << me;
 	g->blocked |= 1u << me;
@@ -211,7 +236,7 @@ static void calls_on(uint64_t old, uint64_t v, uint32_t me)
 		return;
 	}
 	g->releasing |= 1u << me;
-	note(v & ~old & TOLD ? E_told : E_all);
+	note(v & ~old & TOLD ? E_told : (v ^ old) & EPOCH ? E_away : E_all);
 }
 
 static void goes_out(uint64_t v, uint32_t me)
@@ -275,7 +300,7 @@ static void state_changes(uint64_t old, uint64_t v, uint32_t me)
 	if (~old & v & TOLD)
 		X_CHECK("count", (old & WATCHED) && !(v & WATCHED));
 	if (is > was && g->deed[me] == WAITS)
-		registers(me);
+		registers(v, me);
 	else if (is > was)
 		calls_on(old, v, me);
 	else if (is < was)
@@ -287,12 +312,12 @@ static void state_changes(uint64_t old, uint64_t v, uint32_t me)
 		X_CHECK("blocked", WAITING(v) + CALLING(v) >= (uint32_t)__builtin_popcount(g->blocked));
 }
 
-static void gate_changes(uint32_t old, uint32_t v, uint32_t me)
+static void gate_changes(uint32_t old, uint32_t v, uint32_t me, uint32_t whose)
 {
 	if (g->is_foreign || ((old ^ v) & OUT))
 		return;
 	for (uint32_t t = 1; t < MAX; t++) {
-		if (g->blocked & 1u << t)
+		if (g->blocked & whose & 1u << t)
 			release_thread(t, me);
 	}
 	g->releasing &= ~(1u << me);
@@ -306,9 +331,11 @@ static void wrote(const void *p, struct x_pair old, struct x_pair v)
 	if (p == &g->c.state) {
 		state_changes((uint64_t)old.tag << 32 | old.value, (uint64_t)v.tag << 32 | v.value, me);
 	} else if (p == &g->c.gate) {
-		gate_changes(old.value, v.value, me);
+		gate_changes(old.value, v.value, me, ~g->epochs);
 		if (old.tag != v.tag)
 			g->is_foreign = 0;
+	} else if (p == &g->c.gate2) {
+		gate_changes(old.value, v.value, me, g->epochs);
 	}
 }
 
@@ -625,8 +652,9 @@ static void fini(void)
 	if (g->has_ended)
 		return;
 	if (!g->is_foreign)
-		X_CHECK("rest", !(x_load64(&g->c.state, X_SITE("state at rest", X_RLX)) & ~TURN));
+		X_CHECK("rest", !(x_load64(&g->c.state, X_SITE("state at rest", X_RLX)) & ~(TURN | EPOCH)));
 	X_CHECK("rest", !(x_load(&g->c.gate, sizeof(g->c.gate), X_SITE("gate at rest", X_RLX)) & OUT));
+	X_CHECK("rest", !(x_load(&g->c.gate2, sizeof(g->c.gate2), X_SITE("gate at rest", X_RLX)) & OUT));
 	X_CHECK("rest", !nlock_cond_destroy(&g->c));
 }
 

@@ -41,6 +41,16 @@ bins_are_in_order() {
 		}' "$work/out"
 }
 
+# A lock whose requests all had to wait, from the stall to the end, is not out of its convoy.
+who_waits_has_not_recovered() {
+	gives '^convoy' -f tsv -c 8 -r 100 -x 1 -L t,c -t 0.2 -i 1 || return 1
+	awk -F'\t' '$1 == "exp" { for (i = 1; i <= NF; i++) at[$i] = i }
+		$1 == "convoy" && $at["wc_after"] == 100 && $at["recover"] != "-" { print "all wait, recovered: " $0; bad = 1 }
+		$1 == "convoy" && $at["wc_after"] < 20 && $at["thput_after"] > $at["thput_before"] && $at["recover"] == "-" {
+			print "none waits, not recovered: " $0; bad = 1 }
+		END { exit bad }' "$work/out"
+}
+
 # The claim is tried, whatever comes out.
 claim_has_a_verdict() {
 	gives '^E13: (reproduced|not reproduced here \(.*\)( - machine busy)?)$' --claim -t 0.08 -b 2 -i 1 -s 2 || return 1
@@ -88,6 +98,7 @@ convoy() {
 		test_that "convoy: -A $place works" convoy_has_rows h 40 $quick -A $place
 	done
 	test_that 'convoy: bins are in order' bins_are_in_order
+	test_that 'convoy: who waits has not recovered' who_waits_has_not_recovered
 	test_that 'convoy: the claim has a verdict' claim_has_a_verdict
 	test_that 'convoy: the sweep has its rows' sweep_has_rows
 	test_that 'convoy: the sweep is of another lock too' sweep_has_rows -L c

@@ -43,9 +43,10 @@ static const char help_head[] =
 	"\n"
 	"Columns: turns a millisecond and how many per cent of them had to wait, before the stall and after it to the "
 	"end of\n"
-	"the run; the throughput that was kept; in which bin after the stall it was back at 0.8 of what it had been "
-	"(-: not\n"
-	"in this run). Medians of the runs.\n"
+	"the run; the throughput that was kept; after how many bins it was out of the convoy: at 0.8 of the throughput "
+	"and at "
+	"most a\n"
+	"fifth of a bin's requests waiting (-: not in this run). Medians of the runs.\n"
 	"\n"
 	"Locks:\n";
 

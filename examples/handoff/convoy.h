@@ -43,10 +43,12 @@ struct convoy_run {
 	bool has_stall, guard_ok;
 	unsigned from, to;
 	struct stretch before, after;
-	double recover; /* bins after the stall until throughput is at RECOVERED of before; INFINITY: not in this run */
+	double recover; /* bins after the stall until it is out of the convoy; INFINITY: not in this run */
 };
 
-#define RECOVERED 0.8
+/* Out of a convoy: throughput is back at so much of that before, and at most so many per cent of a bin's requests wait. */
+#define RECOVERED_THPUT 0.8
+#define RECOVERED_WC    20
 
 /* Of all runs of one lock: medians, and the last run. */
 struct convoy_summary {

@@ -51,8 +51,8 @@ static void conditions(struct claims *c, const struct convoy_options *o)
 	claim_at_least(c, "contention of t after it, to the end, %", t->after.wc, IN_A_CONVOY, "");
 	claim_at_most(c, "contention of c after it, %", b->after.wc, OUT_OF_CONVOY, "");
 	claim_at_most(c, "throughput of t, after over before", t->kept, 0.6, "");
-	claim_at_most(c, "bins until c is back at 0.8", b->recover, 4, "");
-	claim_note("bins until h is back at 0.8", h->recover);
+	claim_at_most(c, "bins until c is out of it", b->recover, 4, "");
+	claim_note("bins until h is out of it", h->recover);
 	claim_note("contention of h after it, %", h->after.wc);
 	claim_verdict(c, "E13", "");
 }

@@ -248,9 +248,12 @@ static double recovered_after(const struct convoy_options *o, const struct convo
 {
 	unsigned bins = convoy_bins(o);
 
-	for (unsigned i = run->to + 1; i < bins; i++)
-		if (stretch_of(o, run->bins, i, i + 1).thput >= RECOVERED * run->before.thput)
+	for (unsigned i = run->to + 1; i < bins; i++) {
+		struct stretch s = stretch_of(o, run->bins, i, i + 1);
+
+		if (s.thput >= RECOVERED_THPUT * run->before.thput && s.wc <= RECOVERED_WC)
 			return i - run->to;
+	}
 	return INFINITY;
 }
 

@@ -941,17 +941,19 @@ static void looks_and_unlocks(void *arg)
 		l->result = -4;
 }
 
+/* Returns NULL if the mutex did as it should. The C library's cleanup is a setjmp: no argument is looked at after it. */
 static void *any_waiter(void *arg)
 {
+	static char failed;
 	struct lone *l = arg;
 
 	if (nlock_mutex_lock(&l->m))
-		return arg;
+		return &failed;
 	pthread_cleanup_push(looks_and_unlocks, l);
 	__atomic_store_n(&l->tid, harness_tid(), __ATOMIC_RELEASE);
 	l->result = nlock_cond_wait_any(&l->c, &any_lock, &l->m, -1, NULL);
 	pthread_cleanup_pop(0);
-	return nlock_mutex_unlock(&l->m) ? arg : NULL;
+	return nlock_mutex_unlock(&l->m) ? &failed : NULL;
 }
 
 static void *any_waiter_not_to_be_cancelled(void *arg)

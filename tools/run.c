@@ -337,6 +337,7 @@ int try_slots(uint32_t n, int *slots)
 	if (answer == MAP_FAILED)
 		return errno;
 	answer[0] = ECHILD;
+	fflush(stdout); /* a sanitizer writes out what the child has of it */
 	child = fork();
 	if (!child) {
 		answer[0] = n ? nlock_hash_set_slots(n) : nlock_hash_use_global();

@@ -262,7 +262,7 @@ int numa_run(const struct numa_options *o)
 {
 	static struct bed bed;
 	unsigned n = o->threads + o->contenders;
-	struct thread *threads = calloc(n, sizeof *threads);
+	struct thread *threads = aligned_alloc(_Alignof(struct thread), (n ? n : 1) * sizeof *threads);
 	double took;
 	int err, code;
 
@@ -295,7 +295,7 @@ int numa_run(const struct numa_options *o)
 /* The calls a second of all contenders, or the negative of an errno value. Each word has a page of its own. */
 static double words_once(unsigned n, double seconds, bool one_for_all, char *pages, size_t page)
 {
-	struct thread *threads = calloc(n, sizeof *threads);
+	struct thread *threads = aligned_alloc(_Alignof(struct thread), (n ? n : 1) * sizeof *threads);
 	unsigned nodes = place_nodes();
 	struct gate gate;
 	double took, rate;

@@ -76,7 +76,7 @@
  *           has, which is then the head.
  *   NONE    T6 is tried, once. If its wake finds nobody, each registered thread is still on its way to sleep on a word
  *           that T9 changes, or gets there before T9 and is found by the wake after it. Only once, because owner and
- *           waiters could chase each other.
+ *           waiters could chase each other. With CROWD it is left out, and T9 and the wake after it do the same.
  *   A wake that hits a thread by mistake (made late, for an earlier object at this address) at worst makes it the head
  *   when there is none.
  *

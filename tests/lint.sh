@@ -90,7 +90,7 @@ function finish_file(   share, most) {
 	share = noted_lines * 100 / (lines ? lines : 1)
 	if (file == "include/nlock.h" && share <= 50) printf "%s:1: only %d %% of the lines carry a comment; more than 50 wanted\n", file, share
 	if (file ~ /^lib\/.*\.c$/ && share <= 20) printf "%s:1: only %d %% of the lines carry a comment; more than 20 wanted\n", file, share
-	most = file ~ /\/(rwlock|mutex)\.c$/ ? 400 : 300
+	most = file ~ /\/rwlock\.c$/ ? 400 : file ~ /\/mutex\.c$/ ? 330 : 300
 	if (file ~ /^lib\/(mutex|rwlock(_spread)?|cohort|cond(_locks|_move)?|barrier|sem|once)\.c$/ && code_lines > most)
 		printf "%s:1: %d lines of code in one file of a primitive; at most %d\n", file, code_lines, most
 	if (file ~ /^examples\/[^\/]*\.c$/ && all_lines > 60) printf "%s:1: an example of %d lines; at most 60\n", file, all_lines
@@ -202,7 +202,7 @@ width(code) > 120 { say("code wider than 120 columns") }
 
 END {
 	finish_file()
-	if (lib_lines > 3300) printf "lib:1: %d lines of code in all; at most 3300\n", lib_lines
+	if (lib_lines > 3200) printf "lib:1: %d lines of code in all; at most 3200\n", lib_lines
 }
 '
 
